@@ -1,0 +1,1 @@
+//! lanegate: checks of binary trees with one report.

@@ -1,0 +1,1 @@
+//! BuildKit's LLB: wire types, typed ops and canonical bytes.

@@ -1,0 +1,1 @@
+//! From a lane file to a graph, a plan and LLB.
