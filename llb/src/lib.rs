@@ -1,1 +1,3 @@
 //! BuildKit's LLB: wire types, typed ops and canonical bytes.
+
+pub mod proto;
