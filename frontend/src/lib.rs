@@ -1,1 +1,13 @@
 //! The ways in.
+//!
+//! [`gateway`] is the frontend that an engine starts in a container.
+
+pub mod gateway;
+
+/// The gRPC client and server of the engine's bridge, generated from `llb/proto/gateway.proto`.
+/// The text is included, not compiled as a module, so that the formatter leaves it as it was written.
+#[doc(hidden)]
+#[allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all)]
+pub mod generated {
+    include!("generated/llb_bridge.rs");
+}

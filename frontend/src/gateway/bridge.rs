@@ -1,0 +1,560 @@
+//! The engine's side of a build, as few typed calls.
+//!
+//! A [`Bridge`] is asked what the engine can do, solves definitions, reads files of what it solved, and is used up
+//! by [`Bridge::finish`]: so one build gives one answer, and never an empty one (which kills an engine).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use llb::proto::{gateway, pb, rpc};
+use prost::Message as _;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tonic::codegen::http::Uri;
+
+use super::error::Failure;
+use super::opts::{CacheImport, ResolveMode};
+use super::platform::Platform;
+use super::reference::{Reference, is_digest};
+use super::transport::{self, Connection, Engine, MAX_MESSAGE};
+use crate::generated::llb_bridge_client::LlbBridgeClient;
+
+/// The largest file that is read through the bridge, in bytes. A lane file travels with every definition and in
+/// every error, base64-encoded, and all of that has to fit one message.
+pub const MAX_FILE: u64 = 4 << 20;
+
+/// Bits of a file's mode, as Go numbers them (`io/fs.FileMode`).
+const MODE_DIR: u32 = 1 << 31;
+/// Device, pipe, socket, character device, irregular.
+const MODE_SPECIAL: u32 = 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19;
+
+/// The engine, during one build.
+pub struct Bridge {
+    client: LlbBridgeClient<Engine>,
+    connection: Connection,
+    caps: Caps,
+    workers: Vec<Worker>,
+}
+
+/// What the engine can do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caps {
+    /// What ops and their fields it takes.
+    pub llb: BTreeSet<String>,
+    /// What it can be asked.
+    pub gateway: BTreeSet<String>,
+    /// What it knows but has turned off, with its reason.
+    pub disabled: BTreeMap<String, String>,
+}
+
+/// One worker of the engine; the first is the one that runs steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worker {
+    /// Labels such as the kind of snapshotter.
+    pub labels: BTreeMap<String, String>,
+    /// What it can run, its own platform first.
+    pub platforms: Vec<Platform>,
+}
+
+/// A file system in the engine, perhaps not made yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ref {
+    id: String,
+}
+
+impl Ref {
+    /// The empty file system.
+    #[must_use]
+    pub fn scratch() -> Self {
+        Self { id: String::new() }
+    }
+}
+
+/// Whether a definition is made now or when its bytes are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluate {
+    /// Now: what fails, fails here.
+    Now,
+    /// When its bytes are needed; the engine only checks that it could be made.
+    Later,
+}
+
+/// Where an image is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageSource {
+    /// In a registry or in the engine's own store.
+    Registry(Reference),
+    /// In a store of the client.
+    OciLayout {
+        /// What it is called in progress and errors.
+        name: Reference,
+        /// The client's session.
+        session: String,
+        /// The store's id.
+        store: String,
+        /// Which image of it.
+        digest: String,
+    },
+}
+
+/// What an image is, once the engine has looked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its name with the digest that it has now.
+    pub name: Reference,
+    /// That digest.
+    pub digest: String,
+    /// Its config, OCI's JSON.
+    pub config: Vec<u8>,
+}
+
+/// A note to the user that does not fail the build.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Warning {
+    /// Digest of a vertex that the engine has loaded.
+    pub vertex: String,
+    /// One line.
+    pub short: String,
+    /// More lines.
+    pub detail: Vec<String>,
+    /// Where it is written up, or nothing.
+    pub url: String,
+    /// The file that it is about.
+    pub file: Option<pb::SourceInfo>,
+    /// Which lines of it.
+    pub ranges: Vec<pb::Range>,
+}
+
+/// What a build gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The file system.
+    pub result: Ref,
+    /// What goes with it: the image's config and the like, by the engine's names.
+    pub metadata: BTreeMap<String, Vec<u8>>,
+}
+
+/// What a build comes to.
+pub type Outcome = Result<Built, Failure>;
+
+impl Bridge {
+    /// Opens the connection on `io` and asks what the engine can do.
+    ///
+    /// # Errors
+    /// When nobody answers there; the engine is then told so, if it can hear it.
+    pub async fn open<T>(io: T) -> io::Result<Self>
+    where
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (engine, connection) = transport::connect(io).await?;
+        let client = LlbBridgeClient::with_origin(engine, Uri::from_static("http://localhost"))
+            .max_decoding_message_size(MAX_MESSAGE)
+            .max_encoding_message_size(MAX_MESSAGE);
+        let mut bridge = Self {
+            client,
+            connection,
+            caps: Caps::default(),
+            workers: Vec::new(),
+        };
+        match bridge.client.ping(gateway::PingRequest {}).await {
+            Ok(pong) => {
+                bridge.learn(pong.into_inner());
+                Ok(bridge)
+            }
+            Err(status) => {
+                let failure = Failure::received(&status).context("ask what the engine can do");
+                let text = failure.to_string();
+                bridge.finish(Err(failure)).await?;
+                Err(io::Error::other(text))
+            }
+        }
+    }
+
+    fn learn(&mut self, pong: gateway::PongResponse) {
+        let mut caps = Caps::default();
+        for (list, enabled) in [
+            (pong.llb_caps, &mut caps.llb),
+            (pong.frontend_api_caps, &mut caps.gateway),
+        ] {
+            for cap in list {
+                if cap.enabled {
+                    enabled.insert(cap.id);
+                } else {
+                    caps.disabled.insert(cap.id, cap.disabled_reason_msg);
+                }
+            }
+        }
+        self.caps = caps;
+        let platform = |p: pb::Platform| Platform {
+            os: p.os,
+            architecture: p.architecture,
+            variant: p.variant,
+            os_version: p.os_version,
+        };
+        let worker = |w: llb::proto::types::WorkerRecord| Worker {
+            labels: w.labels,
+            platforms: w.platforms.into_iter().map(platform).collect(),
+        };
+        self.workers = pong.workers.into_iter().map(worker).collect();
+    }
+
+    /// What the engine can do.
+    #[must_use]
+    pub fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    /// The engine's workers, the default one first.
+    #[must_use]
+    pub fn workers(&self) -> &[Worker] {
+        &self.workers
+    }
+
+    /// Hands a definition to the engine; `caches` are looked into for what is not made yet.
+    ///
+    /// # Errors
+    /// What the engine does not accept, and with [`Evaluate::Now`] also every step that fails.
+    pub async fn solve(
+        &self,
+        definition: pb::Definition,
+        evaluate: Evaluate,
+        caches: &[CacheImport],
+    ) -> Result<Ref, Failure> {
+        let size = definition.encoded_len();
+        if size > MAX_MESSAGE {
+            return Err(Failure::new(format!(
+                "the build's graph takes {size} bytes, and engines take {MAX_MESSAGE}: use fewer steps or smaller texts"
+            )));
+        }
+        let in_solve =
+            evaluate == Evaluate::Now && self.caps.gateway.contains("gateway.solve.evaluate");
+        let cache = |cache: &CacheImport| gateway::CacheOptionsEntry {
+            r#type: cache.kind.clone(),
+            attrs: cache.attrs.clone(),
+        };
+        let request = gateway::SolveRequest {
+            definition: Some(definition),
+            allow_result_return: true,
+            allow_result_array_ref: true,
+            cache_imports: caches.iter().map(cache).collect(),
+            evaluate: in_solve,
+            ..gateway::SolveRequest::default()
+        };
+        let result = single_ref(self.client.clone().solve(request).await?.into_inner())?;
+        if evaluate == Evaluate::Now && !in_solve {
+            self.evaluate(&result).await?;
+        }
+        Ok(result)
+    }
+
+    /// Makes what is not made yet.
+    ///
+    /// # Errors
+    /// Every step that fails.
+    pub async fn evaluate(&self, result: &Ref) -> Result<(), Failure> {
+        if result.id.is_empty() {
+            return Ok(());
+        }
+        if self.caps.gateway.contains("gateway.evaluate") {
+            let request = gateway::EvaluateRequest {
+                r#ref: result.id.clone(),
+            };
+            self.client.clone().evaluate(request).await?;
+        } else {
+            // Looking at a file needs the file system, so it is made.
+            self.stat(result, "/").await?;
+        }
+        Ok(())
+    }
+
+    /// Looks at a file; symbolic links are followed within the file system.
+    ///
+    /// # Errors
+    /// When it is not there, or the file system could not be made.
+    pub async fn stat(&self, of: &Ref, path: &str) -> Result<llb::proto::fsutil::Stat, Failure> {
+        let request = gateway::StatFileRequest {
+            r#ref: of.id.clone(),
+            path: path.to_owned(),
+            ..gateway::StatFileRequest::default()
+        };
+        let stat = self
+            .client
+            .clone()
+            .stat_file(request)
+            .await?
+            .into_inner()
+            .stat;
+        stat.ok_or_else(|| Failure::new(format!("the engine says nothing about {path}")))
+    }
+
+    /// Reads a file whole, at most [`MAX_FILE`] bytes.
+    ///
+    /// # Errors
+    /// When it is not there, is no file, is larger, or the file system could not be made.
+    pub async fn read_file(&self, of: &Ref, path: &str) -> Result<Vec<u8>, Failure> {
+        let stat = self.stat(of, path).await?;
+        if stat.mode & MODE_DIR != 0 {
+            return Err(Failure::new(format!("{path} is a directory, not a file")));
+        }
+        if stat.mode & MODE_SPECIAL != 0 {
+            return Err(Failure::new(format!(
+                "{path} is a device or a pipe, not a file"
+            )));
+        }
+        let size = stat.size;
+        if u64::try_from(size).map_or(true, |size| size > MAX_FILE) {
+            return Err(Failure::new(format!(
+                "{path} has {size} bytes; at most {MAX_FILE} are read"
+            )));
+        }
+        let request = gateway::ReadFileRequest {
+            r#ref: of.id.clone(),
+            file_path: path.to_owned(),
+            ..gateway::ReadFileRequest::default()
+        };
+        Ok(self
+            .client
+            .clone()
+            .read_file(request)
+            .await?
+            .into_inner()
+            .data)
+    }
+
+    /// Looks an image up: its digest and its config for a platform. `shown` is its line in the progress.
+    ///
+    /// # Errors
+    /// When there is no such image, or the engine may not or cannot get it.
+    pub async fn resolve_image(
+        &self,
+        source: &ImageSource,
+        platform: &Platform,
+        mode: ResolveMode,
+        shown: &str,
+    ) -> Result<Image, Failure> {
+        let name = match source {
+            ImageSource::Registry(name) => name.clone(),
+            ImageSource::OciLayout { name, digest, .. } => name.pinned(digest),
+        };
+        let (digest, config, answered) = if self.caps.gateway.contains("source.metaresolver") {
+            self.resolve_by_source(source, &name, platform, mode, shown)
+                .await?
+        } else {
+            self.resolve_by_config(source, &name, platform, mode, shown)
+                .await?
+        };
+        if !is_digest(&digest) {
+            return Err(Failure::new(format!(
+                "the engine gives \"{digest}\" as the digest of {}",
+                name.familiar()
+            )));
+        }
+        // A policy of the engine may have put another image in its place.
+        let name = if answered.is_empty() {
+            name
+        } else {
+            Reference::parse(&answered)
+                .map_err(|error| Failure::new(format!("the engine's answer: {error}")))?
+        };
+        let name = if name.digest().is_some() {
+            name
+        } else {
+            name.pinned(&digest)
+        };
+        Ok(Image {
+            name,
+            digest,
+            config,
+        })
+    }
+
+    async fn resolve_by_source(
+        &self,
+        source: &ImageSource,
+        name: &Reference,
+        platform: &Platform,
+        mode: ResolveMode,
+        shown: &str,
+    ) -> Result<(String, Vec<u8>, String), Failure> {
+        let source = match source {
+            ImageSource::Registry(_) => pb::SourceOp {
+                identifier: format!("docker-image://{}", name.full()),
+                ..pb::SourceOp::default()
+            },
+            ImageSource::OciLayout { session, store, .. } => pb::SourceOp {
+                identifier: format!("oci-layout://{}", name.full()),
+                attrs: BTreeMap::from([
+                    ("oci.session".to_owned(), session.clone()),
+                    ("oci.store".to_owned(), store.clone()),
+                ]),
+            },
+        };
+        let request = gateway::ResolveSourceMetaRequest {
+            source: Some(source),
+            platform: Some(wire_platform(platform)),
+            log_name: shown.to_owned(),
+            resolve_mode: mode.as_str().to_owned(),
+            image: Some(gateway::ResolveSourceImageRequest { no_config: false }),
+            ..gateway::ResolveSourceMetaRequest::default()
+        };
+        let answer = self
+            .client
+            .clone()
+            .resolve_source_meta(request)
+            .await?
+            .into_inner();
+        let identifier = answer
+            .source
+            .map(|source| source.identifier)
+            .unwrap_or_default();
+        let Some(image) = answer.image else {
+            return Err(Failure::new(format!(
+                "{} is not an image but {identifier}",
+                name.familiar()
+            )));
+        };
+        let answered = ["docker-image://", "oci-layout://"]
+            .iter()
+            .find_map(|scheme| identifier.strip_prefix(scheme));
+        Ok((
+            image.digest,
+            image.config,
+            answered.unwrap_or_default().to_owned(),
+        ))
+    }
+
+    /// For engines from before the general call.
+    async fn resolve_by_config(
+        &self,
+        source: &ImageSource,
+        name: &Reference,
+        platform: &Platform,
+        mode: ResolveMode,
+        shown: &str,
+    ) -> Result<(String, Vec<u8>, String), Failure> {
+        let (resolver_type, session_id, store_id) = match source {
+            ImageSource::Registry(_) => (0, String::new(), String::new()),
+            ImageSource::OciLayout { session, store, .. } => (1, session.clone(), store.clone()),
+        };
+        let request = gateway::ResolveImageConfigRequest {
+            r#ref: name.full(),
+            platform: Some(wire_platform(platform)),
+            resolve_mode: mode.as_str().to_owned(),
+            log_name: shown.to_owned(),
+            resolver_type,
+            session_id,
+            store_id,
+        };
+        let answer = self
+            .client
+            .clone()
+            .resolve_image_config(request)
+            .await?
+            .into_inner();
+        Ok((answer.digest, answer.config, answer.r#ref))
+    }
+
+    /// Results of other builds that this one is given, by name.
+    ///
+    /// # Errors
+    /// When the engine cannot say.
+    pub async fn inputs(&self) -> Result<BTreeMap<String, pb::Definition>, Failure> {
+        if !self.caps.gateway.contains("frontend.inputs") {
+            return Ok(BTreeMap::new());
+        }
+        Ok(self
+            .client
+            .clone()
+            .inputs(gateway::InputsRequest {})
+            .await?
+            .into_inner()
+            .definitions)
+    }
+
+    /// Tells the user something. An engine that cannot is not asked to; whether it arrives decides nothing.
+    pub async fn warn(&self, warning: Warning) {
+        if !self.caps.gateway.contains("gateway.warnings") {
+            return;
+        }
+        let request = gateway::WarnRequest {
+            digest: warning.vertex,
+            level: 1,
+            short: warning.short.into_bytes(),
+            detail: warning.detail.into_iter().map(String::into_bytes).collect(),
+            url: warning.url,
+            info: warning.file,
+            ranges: warning.ranges,
+        };
+        let _ = self.client.clone().warn(request).await;
+    }
+
+    /// Gives the build's answer and closes the connection.
+    ///
+    /// # Errors
+    /// When the engine did not take it: then there is nobody left to tell but the process's exit code.
+    pub async fn finish(self, outcome: Outcome) -> io::Result<()> {
+        let Self {
+            mut client,
+            connection,
+            ..
+        } = self;
+        let request = match outcome {
+            Ok(built) => accepted(built),
+            Err(failure) => refused(failure.into_status()),
+        };
+        let taken = client.r#return(request).await.map_err(io::Error::other);
+        drop(client);
+        let closed = connection.closed().await;
+        taken?;
+        // Once the answer is taken, an engine that hangs up first does no harm.
+        let _ = closed;
+        Ok(())
+    }
+}
+
+fn accepted(built: Built) -> gateway::ReturnRequest {
+    let result = gateway::result::Result::Ref(gateway::Ref {
+        id: built.result.id,
+        def: None,
+    });
+    let result = gateway::Result {
+        result: Some(result),
+        metadata: built.metadata,
+        ..gateway::Result::default()
+    };
+    gateway::ReturnRequest {
+        result: Some(result),
+        error: None,
+    }
+}
+
+fn refused(error: rpc::Status) -> gateway::ReturnRequest {
+    gateway::ReturnRequest {
+        result: None,
+        error: Some(error),
+    }
+}
+
+fn single_ref(answer: gateway::SolveResponse) -> Result<Ref, Failure> {
+    use gateway::result::Result as Wire;
+    let id = match answer.result.and_then(|result| result.result) {
+        Some(Wire::Ref(reference)) => reference.id,
+        Some(Wire::RefDeprecated(id)) => id,
+        Some(Wire::Refs(_) | Wire::RefsDeprecated(_)) => {
+            return Err(Failure::new(
+                "the engine gives several results for one definition",
+            ));
+        }
+        None => answer.r#ref,
+    };
+    Ok(Ref { id })
+}
+
+fn wire_platform(platform: &Platform) -> pb::Platform {
+    pb::Platform {
+        os: platform.os.clone(),
+        architecture: platform.architecture.clone(),
+        variant: platform.variant.clone(),
+        os_version: platform.os_version.clone(),
+        ..pb::Platform::default()
+    }
+}

@@ -1,0 +1,6 @@
+//! The gateway against an engine's side of the bridge in this process.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod bridge;
+mod fake;
+mod process;
