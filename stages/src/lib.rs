@@ -1,1 +1,25 @@
-//! From a lane file to a graph, a plan and LLB.
+//! From a lane file to LLB, in one direction:
+//!
+//! ```text
+//! lanes.toml, versions.env
+//!    │  file     text → declared tables, each value with its span
+//!    ▼
+//! graph           names checked, every lane at once, all errors collected
+//!    │  select    one lane and output, with the caller's arguments
+//!    ▼
+//! plan            the stages, steps and gates of that output with their exact inputs
+//!    ▼
+//! lower           typed ops: the one place that knows LLB
+//! ```
+//!
+//! Nothing here touches the network, a clock or the disk: callers hand in texts
+//! ([`diag::Sources`]) and what the engine told them ([`plan::Facts`]).
+//! What is wrong comes back as a [`diag::Report`]: everything at once, with lines.
+
+pub mod arch;
+pub mod diag;
+pub mod file;
+pub mod graph;
+pub mod lower;
+pub mod plan;
+pub mod text;

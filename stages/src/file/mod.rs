@@ -1,0 +1,32 @@
+//! Text → declared tables. Every key is known or an error; every value keeps its span.
+
+mod model;
+mod parse;
+mod pins;
+mod read;
+
+pub use model::*;
+pub use parse::parse;
+pub use pins::{Pin, Pins, parse_pins};
+
+/// The largest lane or pins file that is read, in bytes. The real system's file has 60 KB.
+pub const MAX_FILE: u64 = 8 << 20;
+
+/// Turns bytes into text, or says why they are none.
+///
+/// # Errors
+/// One sentence: too large, or not UTF-8 with the first bad byte and its line.
+pub fn text_of_bytes(bytes: Vec<u8>) -> Result<String, String> {
+    let limit = usize::try_from(MAX_FILE).unwrap_or(usize::MAX);
+    if bytes.len() > limit {
+        return Err(format!(
+            "it has {} bytes, the most is {MAX_FILE}",
+            bytes.len()
+        ));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let line = 1 + e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count();
+        format!("it is not text: byte {at} (line {line}) is not UTF-8")
+    })
+}

@@ -1,0 +1,369 @@
+//! What a lane file declares: its tables as typed values, each with its place.
+//! Names are still text here; [`crate::graph`] checks what they name.
+
+use std::collections::BTreeMap;
+
+use super::read::Text;
+use crate::diag::{Span, Spanned};
+use crate::text::{ArgEntry, LaneField, Template};
+
+/// One lane file.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// `[graph]`
+    pub graph: GraphTable,
+    /// `[arg.NAME]`
+    pub args: BTreeMap<String, Arg>,
+    /// `[host.NAME]`
+    pub hosts: BTreeMap<String, Host>,
+    /// `[slot.NAME]`
+    pub slots: BTreeMap<String, Slot>,
+    /// `[lane.NAME]`
+    pub lanes: BTreeMap<String, Lane>,
+    /// `[stage.NAME]`
+    pub stages: BTreeMap<String, Stage>,
+    /// `[gate.NAME]`
+    pub gates: BTreeMap<String, Gate>,
+}
+
+/// `[graph]`: what holds for the whole graph.
+#[derive(Debug, Clone)]
+pub struct GraphTable {
+    /// Name of the graph, for people.
+    pub name: Text,
+    /// The pins file, relative to the lane file's directory.
+    pub versions: Option<Text>,
+    /// Which pins of that file are ours: patterns, `!` takes out.
+    pub pins: Vec<Text>,
+    /// The lane that is built when the caller names none.
+    pub default: Option<Text>,
+    /// The header.
+    pub span: Span,
+}
+
+/// `[arg.NAME]`: a value that the caller may set.
+#[derive(Debug, Clone)]
+pub struct Arg {
+    /// What it has when the caller is silent; without one it is absent then.
+    pub default: Option<Text>,
+    /// One line of documentation.
+    pub about: Text,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What happens when a host setting is not passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The step fails.
+    Required,
+    /// The step does not see the variable.
+    Optional,
+}
+
+/// `[host.NAME]`: a setting of the build machine, never keyed.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// One line of documentation.
+    pub about: Text,
+    /// Whether steps can do without.
+    pub need: Need,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[slot.NAME]`: a place in the chain that each lane fills.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// The choices by name.
+    pub choices: BTreeMap<String, Choice>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// One way to fill a slot.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The stage that stands in the slot. The identity (`same-as`) and a stage of the slot's
+    /// own (`stage`) differ for people only: either way consumers start from that stage.
+    pub stage: Text,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[lane.NAME]`: one thing that is built for someone.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    /// What the steps run on: `linux/amd64`.
+    pub platform: Text,
+    /// What is built for: an architecture, or `os/architecture`.
+    pub target: Option<Text>,
+    /// The choice for each slot.
+    pub slots: BTreeMap<String, Text>,
+    /// What comes out.
+    pub outputs: BTreeMap<String, Output>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[lane.NAME.output.NAME]`
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The stage whose product it is.
+    pub stage: Text,
+    /// For a bundle: the directory of the product that becomes the root of the output.
+    pub root: Option<Template>,
+    /// For an image: the tag that `lanekit` suggests.
+    pub tag: Option<Template>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a stage starts from.
+#[derive(Debug, Clone)]
+pub enum From {
+    /// Another stage's root.
+    Stage(Text),
+    /// Whatever the lane has in this slot.
+    Slot(Text),
+    /// An image.
+    Image(Template),
+    /// Nothing.
+    Scratch(Span),
+}
+
+/// An edit of one variable of the environment.
+#[derive(Debug, Clone)]
+pub enum EnvEdit {
+    /// A new value.
+    Set(Template),
+    /// A list (PATH and its like): set, or added before and after what is inherited.
+    List {
+        /// Replaces what is inherited.
+        set: Option<Vec<Template>>,
+        /// Comes first.
+        prepend: Vec<Template>,
+        /// Comes last.
+        append: Vec<Template>,
+    },
+}
+
+/// Edits by variable, with the place of each.
+pub type Env = BTreeMap<String, (EnvEdit, Span)>;
+
+/// `[stage.NAME]`
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// How it begins.
+    pub from: Option<From>,
+    /// The paths and patterns that are the product; without any the root is.
+    pub tree: Vec<Template>,
+    /// Trees that are put together into one.
+    pub merge: Vec<Text>,
+    /// Trees that are put onto the root before the steps.
+    pub add: Vec<Text>,
+    /// Chain env.
+    pub env: Env,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// What only the product's config carries.
+    pub image: ImageTable,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[stage.NAME.image]`: config of the product, seen by no step.
+#[derive(Debug, Clone, Default)]
+pub struct ImageTable {
+    /// Environment.
+    pub env: BTreeMap<String, Template>,
+    /// Labels.
+    pub labels: BTreeMap<String, Template>,
+    /// Entrypoint.
+    pub entrypoint: Option<Vec<Template>>,
+    /// Command.
+    pub cmd: Option<Vec<Template>>,
+    /// User.
+    pub user: Option<Template>,
+    /// Working directory.
+    pub workdir: Option<Template>,
+}
+
+/// What a step runs.
+#[derive(Debug, Clone)]
+pub enum Command {
+    /// A command and its arguments.
+    Run(Vec<Template>),
+    /// A text that is mounted as a file and run.
+    Script(Text),
+}
+
+/// `[[stage.NAME.step]]`
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its name within the stage.
+    pub name: Text,
+    /// What it runs.
+    pub command: Command,
+    /// Pins, arguments and lane values that it sees.
+    pub args: Vec<ArgEntry>,
+    /// Files of the context that it sees.
+    pub files: Vec<File>,
+    /// Products of other stages that it sees.
+    pub uses: Vec<Use>,
+    /// Host settings that it sees.
+    pub host: Vec<Text>,
+    /// Constants.
+    pub env: BTreeMap<String, Template>,
+    /// Cache mounts.
+    pub cache: Vec<Cache>,
+    /// Whether it has a network.
+    pub network: Network,
+    /// The whole table.
+    pub span: Span,
+}
+
+/// Whether a step has a network. Part of its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Network {
+    /// The engine's sandbox network.
+    #[default]
+    Default,
+    /// None.
+    None,
+}
+
+/// A file or directory of the context.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Path in the context; a directory ends with `/`.
+    pub from: Text,
+    /// Directory in which it appears, in place of its own path under the working directory.
+    pub at: Option<Template>,
+}
+
+/// A product of another stage, mounted read-only.
+#[derive(Debug, Clone)]
+pub struct Use {
+    /// The stage.
+    pub stage: Text,
+    /// The part of it that is seen; without one, all roots of its tree.
+    pub sub: Option<Template>,
+    /// Where it appears, in place of its own path.
+    pub at: Option<Template>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// How concurrent steps share a cache mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharing {
+    /// At the same time.
+    #[default]
+    Shared,
+    /// Each its own.
+    Private,
+    /// One after the other.
+    Locked,
+}
+
+/// A cache mount.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    /// Which cache.
+    pub id: Text,
+    /// Where it appears.
+    pub at: Template,
+    /// How it is shared.
+    pub sharing: Sharing,
+}
+
+/// `[gate.NAME]`
+#[derive(Debug, Clone)]
+pub struct Gate {
+    /// The stage whose product is checked.
+    pub of: Text,
+    /// Which check.
+    pub check: Check,
+    /// Paths of the product that are checked; without any, its tree.
+    pub roots: Vec<Template>,
+    /// The stages that do not start before it passed.
+    pub hold: Vec<Text>,
+    /// Exemptions.
+    pub allow: Vec<Allow>,
+    /// Floors.
+    pub floors: Vec<Floor>,
+    /// Why nothing needs to be inspected: the only way to a floor of zero.
+    pub empty_ok: Option<Text>,
+    /// The whole table.
+    pub span: Span,
+}
+
+/// A kind of gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Every binary is of the lane's target.
+    Arch,
+}
+
+/// An exemption of a gate.
+#[derive(Debug, Clone)]
+pub struct Allow {
+    /// A pattern over paths of the product.
+    pub path: Text,
+    /// Why.
+    pub why: Text,
+    /// In which lanes.
+    pub when: Option<When>,
+}
+
+/// The least that a gate must have inspected, in some lanes.
+#[derive(Debug, Clone)]
+pub struct Floor {
+    /// In which lanes.
+    pub when: Option<When>,
+    /// The number.
+    pub inspected: Measure,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A floor with its history.
+#[derive(Debug, Clone)]
+pub struct Measure {
+    /// The least number, never zero.
+    pub least: Spanned<u64>,
+    /// What was measured.
+    pub measured: Option<u64>,
+    /// When, as `YYYY-MM-DD`.
+    pub on: Option<String>,
+    /// What a broken tree once measured.
+    pub broken: Option<u64>,
+}
+
+/// A condition over the lane: every clause must hold.
+#[derive(Debug, Clone)]
+pub struct When {
+    /// The clauses.
+    pub clauses: Vec<Clause>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// One attribute is one of some values.
+#[derive(Debug, Clone)]
+pub struct Clause {
+    /// The attribute.
+    pub what: Attribute,
+    /// The values, any of which will do.
+    pub any_of: Vec<Text>,
+}
+
+/// What a condition may look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attribute {
+    /// `lane.NAME`
+    Lane(LaneField),
+    /// `slot.NAME`
+    Slot(Text),
+}

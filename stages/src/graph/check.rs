@@ -1,0 +1,408 @@
+//! Every name that is used is declared, once.
+
+use std::collections::BTreeMap;
+
+use super::{Edge, Graph, unknown};
+use crate::arch::ArchTable;
+use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
+use crate::file::{Attribute, Command, EnvEdit, From, Lane, Stage, Step, When};
+use crate::text::{Template, ValueRef};
+
+pub(super) fn names(graph: &Graph, report: &mut Report) {
+    namespaces(graph, report);
+    for (name, slot) in &graph.slots {
+        if slot.choices.is_empty() {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("slot `{name}` has no choice"))
+                    .at(&slot.span, "declared here"),
+            );
+        }
+        for choice in slot.choices.values() {
+            stage_exists(graph, &choice.stage, report);
+        }
+    }
+    for (name, lane) in &graph.lanes {
+        check_lane(graph, name, lane, report);
+    }
+    if let Some(default) = &graph.table.default
+        && !graph.lanes.contains_key(&default.value)
+    {
+        report.push(unknown("lane", default, graph.lanes.keys()));
+    }
+    if graph.lanes.is_empty() {
+        report.push(
+            Diagnostic::new(
+                rule::MISSING_KEY,
+                "the graph has no lane: there is nothing to build",
+            )
+            .at(&graph.table.span, "expected a [lane.NAME] beside this")
+            .help("[lane.amd64] platform = \"linux/amd64\""),
+        );
+    }
+    for (name, stage) in &graph.stages {
+        check_stage(graph, name, stage, report);
+    }
+    for gate in graph.gates.values() {
+        stage_exists(graph, &gate.of, report);
+        for held in &gate.hold {
+            stage_exists(graph, held, report);
+        }
+        for template in &gate.roots {
+            check_template(graph, template, report);
+        }
+        let conditions = gate.allow.iter().map(|allow| allow.when.as_ref());
+        for when in conditions
+            .chain(gate.floors.iter().map(|floor| floor.when.as_ref()))
+            .flatten()
+        {
+            check_when(graph, when, report);
+        }
+    }
+}
+
+/// Pins, arguments and host settings share one namespace: a step sees each by its bare name.
+fn namespaces(graph: &Graph, report: &mut Report) {
+    let mut seen: BTreeMap<&str, (&str, &Span)> = BTreeMap::new();
+    let args = graph.args.iter().map(|(n, a)| ("argument", n, &a.span));
+    let hosts = graph
+        .hosts
+        .iter()
+        .map(|(n, h)| ("host setting", n, &h.span));
+    let pins = graph
+        .pins
+        .iter()
+        .filter(|(n, _)| graph.in_scope(n))
+        .map(|(n, p)| ("pin", n, &p.span));
+    for (kind, name, span) in args.chain(hosts).chain(pins) {
+        if let Some((first, at)) = seen.insert(name, (kind, span)) {
+            report.push(
+                Diagnostic::new(
+                    rule::COLLISION,
+                    format!("`{name}` is both {first} and {kind}"),
+                )
+                .at(at, format!("{first} here"))
+                .related(span, format!("{kind} here"))
+                .help("a step sees it by its bare name: rename one of them"),
+            );
+        }
+    }
+}
+
+fn check_lane(graph: &Graph, name: &str, lane: &Lane, report: &mut Report) {
+    platform(&lane.platform, report);
+    let os = lane.platform.value.split('/').next().unwrap_or_default();
+    if graph.target(lane).is_none() {
+        let at = lane.target.as_ref().unwrap_or(&lane.platform);
+        let targets: Vec<String> = ArchTable::builtin()
+            .targets()
+            .map(ToString::to_string)
+            .collect();
+        let wanted = if at.value.contains('/') {
+            at.value.clone()
+        } else {
+            format!("{os}/{}", at.value)
+        };
+        report.push(
+            Diagnostic::new(
+                rule::UNKNOWN_NAME,
+                format!("the arch table has no row `{wanted}`"),
+            )
+            .at(&at.span, format!("what lane `{name}` builds for"))
+            .help(suggest(&wanted, targets.iter().map(String::as_str))),
+        );
+    }
+    for (slot, choice) in &lane.slots {
+        match graph.slots.get(slot) {
+            None => report.push(unknown(
+                "slot",
+                &Spanned::new(slot.clone(), choice.span.clone()),
+                graph.slots.keys(),
+            )),
+            Some(slot) if !slot.choices.contains_key(&choice.value) => {
+                report.push(
+                    unknown("choice", choice, slot.choices.keys()).related(&slot.span, "the slot"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    for slot in graph
+        .slots
+        .keys()
+        .filter(|slot| !lane.slots.contains_key(*slot))
+    {
+        report.push(
+            Diagnostic::new(
+                rule::MISSING_KEY,
+                format!("lane `{name}` does not fill slot `{slot}`"),
+            )
+            .at(&lane.span, "this lane")
+            .help(format!("slot = {{ {slot} = \"…\" }}")),
+        );
+    }
+    if lane.outputs.is_empty() {
+        report.push(
+            Diagnostic::new(rule::MISSING_KEY, format!("lane `{name}` has no output"))
+                .at(&lane.span, "this lane")
+                .help(format!("[lane.{name}.output.image] stage = \"…\"")),
+        );
+    }
+    for output in lane.outputs.values() {
+        stage_exists(graph, &output.stage, report);
+        for template in output.root.iter().chain(&output.tag) {
+            check_template(graph, template, report);
+        }
+    }
+}
+
+fn platform(platform: &Spanned<String>, report: &mut Report) {
+    let parts: Vec<&str> = platform.value.split('/').collect();
+    let good = matches!(parts.len(), 2 | 3) && parts.iter().all(|part| !part.is_empty());
+    if !good {
+        report.push(
+            Diagnostic::new(
+                rule::VALUE,
+                format!("`{}` is not a platform", platform.value),
+            )
+            .at(
+                &platform.span,
+                "expected os/architecture, such as linux/amd64",
+            ),
+        );
+    }
+}
+
+fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
+    if let Some(From::Slot(slot)) = &stage.from
+        && !graph.slots.contains_key(&slot.value)
+    {
+        report.push(unknown("slot", slot, graph.slots.keys()));
+    }
+    for (target, edge) in graph.edges(stage) {
+        if !stage_exists(graph, target, report) || edge == Edge::Start {
+            continue;
+        }
+        let product = graph.stages.get(&target.value);
+        let sub = stage
+            .steps
+            .iter()
+            .flat_map(|step| &step.uses)
+            .any(|used| used.stage.span == target.span && used.sub.is_some());
+        if let Some(product) = product.filter(|p| !graph.is_tree(p) && !sub) {
+            report.push(
+                Diagnostic::new(
+                    rule::VALUE,
+                    format!(
+                        "stage `{}` has a root, where a tree is wanted",
+                        target.value
+                    ),
+                )
+                .at(&target.span, format!("stage `{name}` takes it as a tree"))
+                .related(&product.span, "it declares no `tree`")
+                .help("give it a `tree`, or name the part that is used: { stage, sub }"),
+            );
+        }
+    }
+    if let Some(tree) = stage.tree.first()
+        && let Some(from) = &stage.from
+        && stage.steps.is_empty()
+        && stage.add.is_empty()
+        && !matches!(from, From::Image(_) | From::Stage(_) | From::Slot(_))
+    {
+        report.push(
+            Diagnostic::new(
+                rule::VALUE,
+                format!("stage `{name}` has no step that makes its tree"),
+            )
+            .at(&tree.span, "nothing writes here"),
+        );
+    }
+    templates_of(stage, |template| check_template(graph, template, report));
+    let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
+    for step in &stage.steps {
+        if let Some(first) = seen.insert(&step.name.value, &step.name.span) {
+            report.push(
+                Diagnostic::new(
+                    rule::COLLISION,
+                    format!("two steps of `{name}` are called `{}`", step.name.value),
+                )
+                .at(&step.name.span, "second")
+                .related(first, "first"),
+            );
+        }
+        check_step(graph, step, report);
+    }
+}
+
+fn check_step(graph: &Graph, step: &Step, report: &mut Report) {
+    let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
+    for entry in &step.args {
+        check_value(graph, &entry.value, &entry.span, report);
+        once(&mut seen, &entry.name, &entry.span, report);
+    }
+    for (name, template) in &step.env {
+        once(&mut seen, name, &template.span, report);
+    }
+    for name in &step.host {
+        if !graph.hosts.contains_key(&name.value) {
+            let help = "declare it: [host.NAME] about = \"…\"";
+            report.push(match graph.args.contains_key(&name.value) {
+                true => Diagnostic::new(
+                    rule::UNKNOWN_NAME,
+                    format!("`{}` is an argument, not a host setting", name.value),
+                )
+                .at(&name.span, "arguments belong into `args`"),
+                false => unknown("host setting", name, graph.hosts.keys()).help(help),
+            });
+        }
+        once(&mut seen, &name.value, &name.span, report);
+    }
+}
+
+/// A step sees each variable from one place.
+fn once<'a>(
+    seen: &mut BTreeMap<&'a str, &'a Span>,
+    name: &'a str,
+    span: &'a Span,
+    report: &mut Report,
+) {
+    if let Some(first) = seen.insert(name, span) {
+        report.push(
+            Diagnostic::new(
+                rule::COLLISION,
+                format!("the step sees `{name}` from two places"),
+            )
+            .at(span, "second")
+            .related(first, "first"),
+        );
+    }
+}
+
+fn check_when(graph: &Graph, when: &When, report: &mut Report) {
+    for clause in &when.clauses {
+        let Attribute::Slot(slot) = &clause.what else {
+            continue;
+        };
+        match graph.slots.get(&slot.value) {
+            None => report.push(unknown("slot", slot, graph.slots.keys())),
+            Some(known) => {
+                for value in clause
+                    .any_of
+                    .iter()
+                    .filter(|v| !known.choices.contains_key(&v.value))
+                {
+                    report.push(unknown("choice", value, known.choices.keys()));
+                }
+            }
+        }
+    }
+}
+
+fn stage_exists(graph: &Graph, name: &Spanned<String>, report: &mut Report) -> bool {
+    let exists = graph.stages.contains_key(&name.value);
+    if !exists {
+        report.push(unknown("stage", name, graph.stages.keys()));
+    }
+    exists
+}
+
+fn check_template(graph: &Graph, template: &Template, report: &mut Report) {
+    for value in template.values() {
+        check_value(graph, value, &template.span, report);
+    }
+}
+
+fn check_value(graph: &Graph, value: &ValueRef, span: &Span, report: &mut Report) {
+    let spanned = |name: &String| Spanned::new(name.clone(), span.clone());
+    match value {
+        ValueRef::Named(name) => {
+            if graph.hosts.contains_key(name) {
+                report.push(
+                    Diagnostic::new(rule::UNKNOWN_NAME, format!("`{name}` is a host setting"))
+                        .at(span, "host settings are never keyed")
+                        .help("name it in `host` of the step"),
+                );
+            } else if !graph.pins.contains_key(name) && !graph.args.contains_key(name) {
+                report.push(unknown(
+                    "pin or argument",
+                    &spanned(name),
+                    graph.pins.keys().chain(graph.args.keys()),
+                ));
+            }
+        }
+        ValueRef::Pin(name) if !graph.pins.contains_key(name) => {
+            report.push(unknown("pin", &spanned(name), graph.pins.keys()));
+        }
+        ValueRef::Arg(name) if !graph.args.contains_key(name) => {
+            report.push(unknown("argument", &spanned(name), graph.args.keys()));
+        }
+        ValueRef::Slot(name) if !graph.slots.contains_key(name) => {
+            report.push(unknown("slot", &spanned(name), graph.slots.keys()));
+        }
+        ValueRef::Arch(key) => {
+            let keys = ArchTable::builtin().keys();
+            if !keys.contains(&key.as_str()) {
+                report.push(
+                    Diagnostic::new(
+                        rule::UNKNOWN_NAME,
+                        format!("the arch table has no column `{key}`"),
+                    )
+                    .at(span, "named here")
+                    .help(suggest(key, keys.iter().copied())),
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Calls `each` for every text with values of a stage.
+pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Template)) {
+    if let Some(From::Image(template)) = &stage.from {
+        each(template);
+    }
+    stage.tree.iter().for_each(&mut each);
+    for (edit, _) in stage.env.values() {
+        match edit {
+            EnvEdit::Set(template) => each(template),
+            EnvEdit::List {
+                set,
+                prepend,
+                append,
+            } => {
+                set.iter()
+                    .flatten()
+                    .chain(prepend)
+                    .chain(append)
+                    .for_each(&mut each);
+            }
+        }
+    }
+    let image = &stage.image;
+    image
+        .env
+        .values()
+        .chain(image.labels.values())
+        .for_each(&mut each);
+    image
+        .entrypoint
+        .iter()
+        .flatten()
+        .chain(image.cmd.iter().flatten())
+        .for_each(&mut each);
+    image.user.iter().chain(&image.workdir).for_each(&mut each);
+    for step in &stage.steps {
+        if let Command::Run(run) = &step.command {
+            run.iter().for_each(&mut each);
+        }
+        step.env.values().for_each(&mut each);
+        step.files
+            .iter()
+            .filter_map(|file| file.at.as_ref())
+            .for_each(&mut each);
+        for used in &step.uses {
+            used.sub.iter().chain(&used.at).for_each(&mut each);
+        }
+        step.cache.iter().for_each(|cache| each(&cache.at));
+    }
+}

@@ -1,0 +1,388 @@
+//! Selection and facts → plan: stages in order, each with what it starts from and hands on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{Part, TreePath, apart};
+use super::{
+    Facts, ImageConfig, Plan, PlannedOutput, PlannedStage, Product, Selection, StageIndex, Start,
+    StepFile, What, gate, step,
+};
+use crate::diag::{Diagnostic, Report, Span, Spanned, rule};
+use crate::file::{EnvEdit, From, Stage};
+use crate::text::Template;
+
+/// What a stage hands to those that start from it, beside its files.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inherited {
+    /// Chain env: what later steps see.
+    pub(super) env: BTreeMap<String, String>,
+    /// Config, chain env included.
+    pub(super) config: ImageConfig,
+}
+
+/// A plan while it grows.
+pub(super) struct Planner<'s, 'g> {
+    pub(super) selection: &'s Selection<'g>,
+    pub(super) facts: &'s Facts,
+    pub(super) stages: Vec<PlannedStage>,
+    pub(super) inherited: Vec<Inherited>,
+    pub(super) index: BTreeMap<&'g str, StageIndex>,
+    pub(super) report: Report,
+}
+
+/// Fills everything in.
+///
+/// # Errors
+/// Absent values, paths that cannot be, trees and mounts in each other's way: all at once.
+pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
+    let mut planner = Planner {
+        selection,
+        facts,
+        stages: Vec::new(),
+        inherited: Vec::new(),
+        index: BTreeMap::new(),
+        report: Report::default(),
+    };
+    supported(selection, &mut planner.report);
+    for name in selection.order() {
+        if let Some(stage) = selection.graph.stages.get(name) {
+            planner.stage(name, stage);
+        }
+    }
+    let gates = gate::gates(&mut planner);
+    let output = planner.output(&gates);
+    let Planner { stages, report, .. } = planner;
+    let context = context(&stages);
+    let (lane, platform) = (
+        selection.lane_name.to_owned(),
+        selection.lane.platform.value.clone(),
+    );
+    match output {
+        Some(output) => report.into_result(Plan {
+            lane,
+            platform,
+            output,
+            stages,
+            gates,
+            context,
+        }),
+        None => Err(report).or_else(|r| r.into_result(()).and(Err(Report::default()))),
+    }
+}
+
+/// Steps run on Linux; what Windows steps need is not lowered yet.
+fn supported(selection: &Selection<'_>, report: &mut Report) {
+    let platform = &selection.lane.platform;
+    if platform.value.split('/').next() != Some("linux") {
+        report.push(
+            Diagnostic::new(
+                rule::ENGINE,
+                format!("steps on {} are not built yet", platform.value),
+            )
+            .at(&platform.span, "lanekit 0.1 runs steps on linux")
+            .help("a linux lane can build for Windows: target = \"windows/arm64\""),
+        );
+    }
+}
+
+impl<'g> Planner<'_, 'g> {
+    fn stage(&mut self, name: &'g str, stage: &'g Stage) {
+        let (start, mut inherited) = self.start(stage);
+        for (variable, (edit, _)) in &stage.env {
+            if let Some(value) = self.edit(variable, edit, &inherited.env) {
+                inherited.config.set_env(variable, &value);
+                inherited.env.insert(variable.clone(), value);
+            }
+        }
+        let steps = stage
+            .steps
+            .iter()
+            .filter_map(|step| step::plan(self, step, &inherited))
+            .collect::<Vec<_>>();
+        self.image(stage, &mut inherited);
+        let product = self.product(stage, &start);
+        if let Product::Tree(paths) = &product {
+            writable(paths, &steps, &stage.span, &mut self.report);
+        }
+        let planned = PlannedStage {
+            name: name.to_owned(),
+            span: stage.span.clone(),
+            add: self.indices(&stage.add),
+            start,
+            steps,
+            product,
+        };
+        self.trees_apart(&stage.merge);
+        self.trees_apart(&stage.add);
+        if matches!(planned.product, Product::Tree(_)) {
+            // A tree is files alone: who starts from it inherits no environment.
+            inherited = Inherited::default();
+        }
+        self.index.insert(name, self.stages.len());
+        self.stages.push(planned);
+        self.inherited.push(inherited);
+    }
+
+    fn start(&mut self, stage: &'g Stage) -> (Start, Inherited) {
+        let none = (Start::Scratch, Inherited::default());
+        match &stage.from {
+            None => (
+                Start::Merge(self.indices(&stage.merge)),
+                Inherited::default(),
+            ),
+            Some(From::Scratch(_)) => none,
+            Some(From::Image(template)) => {
+                let reference = self
+                    .selection
+                    .fill(template, &BTreeMap::new(), &mut self.report);
+                let Some(reference) = reference else {
+                    return none;
+                };
+                let Some(fact) = self.facts.images.get(&reference) else {
+                    self.report.push(
+                        Diagnostic::new(
+                            rule::ENGINE,
+                            format!("image `{reference}` was not resolved"),
+                        )
+                        .at(&template.span, "needed here"),
+                    );
+                    return none;
+                };
+                let env = fact.config.env_map();
+                (
+                    Start::Image(reference),
+                    Inherited {
+                        env,
+                        config: fact.config.clone(),
+                    },
+                )
+            }
+            Some(from @ (From::Stage(_) | From::Slot(_))) => {
+                let name = self.selection.graph.start(from, self.selection.lane);
+                match name.and_then(|name| self.index.get(name)) {
+                    Some(&index) => (Start::Stage(index), self.inherited[index].clone()),
+                    None => none,
+                }
+            }
+        }
+    }
+
+    fn edit(
+        &mut self,
+        variable: &str,
+        edit: &EnvEdit,
+        env: &BTreeMap<String, String>,
+    ) -> Option<String> {
+        let mut fill = |templates: &[Template]| {
+            templates
+                .iter()
+                .map(|t| self.selection.fill(t, env, &mut self.report))
+                .collect::<Option<Vec<String>>>()
+        };
+        Some(match edit {
+            EnvEdit::Set(template) => self.selection.fill(template, env, &mut self.report)?,
+            EnvEdit::List {
+                set,
+                prepend,
+                append,
+            } => {
+                let middle = match set {
+                    Some(set) => fill(set)?,
+                    None => env
+                        .get(variable)
+                        .filter(|v| !v.is_empty())
+                        .cloned()
+                        .into_iter()
+                        .collect(),
+                };
+                let parts = [fill(prepend)?, middle, fill(append)?];
+                parts.concat().join(":")
+            }
+        })
+    }
+
+    /// What only the config carries: after the steps, so that none of them sees it.
+    fn image(&mut self, stage: &Stage, inherited: &mut Inherited) {
+        let Inherited { env, config } = inherited;
+        let image = &stage.image;
+        let mut fill = |t: &Template| self.selection.fill(t, env, &mut self.report);
+        for (name, template) in &image.env {
+            if let Some(value) = fill(template) {
+                config.set_env(name, &value);
+            }
+        }
+        for (name, template) in &image.labels {
+            if let Some(value) = fill(template) {
+                config.labels.insert(name.clone(), value);
+            }
+        }
+        if let Some(user) = image.user.as_ref().and_then(&mut fill) {
+            config.user = user;
+        }
+        if let Some(workdir) = image.workdir.as_ref().and_then(&mut fill) {
+            config.working_dir = workdir;
+        }
+        if let Some(entrypoint) = &image.entrypoint {
+            config.entrypoint = entrypoint.iter().filter_map(&mut fill).collect();
+            // As in a Dockerfile: a base image's command was meant for its own entrypoint.
+            config.cmd.clear();
+        }
+        if let Some(cmd) = &image.cmd {
+            config.cmd = cmd.iter().filter_map(&mut fill).collect();
+        }
+    }
+
+    fn product(&mut self, stage: &Stage, start: &Start) -> Product {
+        if let Start::Merge(parts) = start {
+            let mut paths: Vec<TreePath> = parts
+                .iter()
+                .flat_map(|&part| self.paths(part).to_vec())
+                .collect();
+            paths.sort();
+            paths.dedup();
+            return Product::Tree(paths);
+        }
+        if stage.tree.is_empty() {
+            return Product::Root;
+        }
+        let mut paths = Vec::new();
+        for template in &stage.tree {
+            let text = self
+                .selection
+                .fill(template, &BTreeMap::new(), &mut self.report);
+            let path = text.and_then(|t| TreePath::parse(&t, &template.span, &mut self.report));
+            paths.extend(path);
+        }
+        paths.sort();
+        paths.dedup();
+        Product::Tree(paths)
+    }
+
+    /// The paths of a tree; none for a root.
+    pub(super) fn paths(&self, stage: StageIndex) -> &[TreePath] {
+        match &self.stages[stage].product {
+            Product::Tree(paths) => paths,
+            Product::Root => &[],
+        }
+    }
+
+    fn indices(&self, names: &[Spanned<String>]) -> Vec<StageIndex> {
+        names
+            .iter()
+            .filter_map(|name| self.index.get(name.value.as_str()).copied())
+            .collect()
+    }
+
+    fn trees_apart(&mut self, names: &[Spanned<String>]) {
+        let parts: Vec<Part<'_>> = names
+            .iter()
+            .filter_map(|name| {
+                let &index = self.index.get(name.value.as_str())?;
+                Some(Part {
+                    stage: &name.value,
+                    paths: self.paths(index),
+                    span: &name.span,
+                })
+            })
+            .collect();
+        let mut report = Report::default();
+        apart(&parts, &mut report);
+        self.report.extend(report);
+    }
+
+    fn output(&mut self, gates: &[super::PlannedGate]) -> Option<PlannedOutput> {
+        let none = BTreeMap::new();
+        match self.selection.what {
+            What::Gates => {
+                if gates.is_empty() {
+                    let lane = self.selection.lane;
+                    self.report.push(
+                        Diagnostic::new(
+                            rule::REQUEST,
+                            format!(
+                                "no gate checks anything of lane `{}`",
+                                self.selection.lane_name
+                            ),
+                        )
+                        .at(&lane.span, "this lane"),
+                    );
+                }
+                Some(PlannedOutput::Gates)
+            }
+            What::Stage(name) => {
+                let &stage = self.index.get(name)?;
+                Some(PlannedOutput::Product {
+                    stage,
+                    root: None,
+                    config: self.inherited[stage].config.clone(),
+                    tag: None,
+                    span: self.stages[stage].span.clone(),
+                })
+            }
+            What::Output(output) => {
+                let &stage = self.index.get(output.stage.value.as_str())?;
+                let mut fill =
+                    |template: &Template| self.selection.fill(template, &none, &mut self.report);
+                let root = output.root.as_ref().and_then(&mut fill);
+                let tag = output.tag.as_ref().and_then(&mut fill);
+                let root = match (&output.root, root) {
+                    (Some(template), Some(root)) => {
+                        super::tree::absolute(&root, &template.span, &mut self.report)
+                    }
+                    _ => None,
+                };
+                let bundle = output.root.is_some();
+                let config = &self.inherited[stage].config;
+                let config = if bundle {
+                    ImageConfig::default()
+                } else {
+                    config.clone()
+                };
+                Some(PlannedOutput::Product {
+                    stage,
+                    root,
+                    config,
+                    tag,
+                    span: output.span.clone(),
+                })
+            }
+        }
+    }
+}
+
+/// A step's product must not lie in what it sees read-only.
+fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, report: &mut Report) {
+    for step in steps {
+        for used in &step.uses {
+            for path in paths
+                .iter()
+                .filter(|path| super::tree::inside(path.directory(), &used.at))
+            {
+                report.push(
+                    Diagnostic::new(
+                        rule::OVERLAP,
+                        format!("the tree path {} lies in a read-only mount", path.as_str()),
+                    )
+                    .at(&used.span, format!("mounted at {}", used.at))
+                    .related(span, "the stage whose tree it is")
+                    .help("mount it elsewhere: { stage, sub, at }"),
+                );
+            }
+        }
+    }
+}
+
+/// The paths of the context that the steps read, each once.
+fn context(stages: &[PlannedStage]) -> Vec<String> {
+    let files = stages
+        .iter()
+        .flat_map(|s| &s.steps)
+        .flat_map(|step| step.files.values().flatten());
+    let paths: BTreeSet<String> = files
+        .filter_map(|file| match file {
+            StepFile::Context { from, .. } => Some(from.clone()),
+            StepFile::Script { .. } => None,
+        })
+        .collect();
+    paths.into_iter().collect()
+}

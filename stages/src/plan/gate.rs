@@ -1,0 +1,123 @@
+//! The gates over the stages of a plan, each with what it is asserted against.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::build::Planner;
+use super::{PlannedGate, TreePath};
+use crate::diag::{Diagnostic, rule};
+use crate::file::{Check, Floor, Gate, Measure};
+
+pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
+    let graph = planner.selection.graph;
+    graph
+        .gates
+        .iter()
+        .filter_map(|(name, gate)| plan(planner, name, gate))
+        .collect()
+}
+
+/// The gate, when its product is in the plan.
+fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<PlannedGate> {
+    let &of = planner.index.get(gate.of.value.as_str())?;
+    let mut roots: Vec<TreePath> = if gate.roots.is_empty() {
+        planner.paths(of).to_vec()
+    } else {
+        gate.roots
+            .iter()
+            .filter_map(|template| {
+                let report = &mut planner.report;
+                let text = planner.selection.fill(template, &BTreeMap::new(), report)?;
+                TreePath::parse(&text, &template.span, report)
+            })
+            .collect()
+    };
+    roots.sort();
+    roots.dedup();
+    let target = planner.selection.graph.target(planner.selection.lane)?;
+    let policy = policy(planner, name, gate, &target.to_string())?;
+    let mut hold: Vec<usize> = gate
+        .hold
+        .iter()
+        .filter_map(|held| planner.index.get(held.value.as_str()).copied())
+        .collect();
+    hold.sort_unstable();
+    hold.dedup();
+    let (name, span) = (name.to_owned(), gate.span.clone());
+    Some(PlannedGate {
+        name,
+        span,
+        of,
+        check: gate.check,
+        target,
+        roots,
+        hold,
+        policy,
+    })
+}
+
+/// Canonical JSON: keys sorted, no white space. It enters the key of the assert alone.
+fn policy(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate, target: &str) -> Option<String> {
+    let selection = planner.selection;
+    let here = |when| {
+        selection
+            .graph
+            .holds(when, selection.lane_name, selection.lane)
+    };
+    let allow: Vec<Value> = gate
+        .allow
+        .iter()
+        .filter(|allow| here(allow.when.as_ref()))
+        .map(|allow| json!({ "path": allow.path.value, "why": allow.why.value }))
+        .collect();
+    let floor = gate.floors.iter().find(|floor| here(floor.when.as_ref()));
+    let check = match gate.check {
+        Check::Arch => "arch",
+    };
+    let mut policy = Map::new();
+    let mut put = |key: &str, value: Value| policy.insert(key.to_owned(), value);
+    put("allow", Value::Array(allow));
+    put("check", check.into());
+    put("gate", name.into());
+    put("schema", "gate-policy/1".into());
+    put("target", target.into());
+    match (floor, &gate.empty_ok) {
+        (Some(Floor { inspected, .. }), _) => {
+            put("floors", json!({ "inspected": measure(inspected) }))
+        }
+        (None, Some(why)) => put("empty-ok", why.value.as_str().into()),
+        (None, None) => {
+            planner.report.push(
+                Diagnostic::new(
+                    rule::GATE,
+                    format!(
+                        "gate `{name}` has no floor in lane `{}`",
+                        selection.lane_name
+                    ),
+                )
+                .at(
+                    &gate.span,
+                    "a gate that may inspect nothing is always green",
+                ),
+            );
+            return None;
+        }
+    };
+    Some(Value::Object(policy).to_string())
+}
+
+fn measure(measure: &Measure) -> Value {
+    let mut floor = Map::new();
+    floor.insert("least".into(), measure.least.value.into());
+    if let Some(measured) = measure.measured {
+        floor.insert("measured".into(), measured.into());
+    }
+    if let Some(on) = &measure.on {
+        floor.insert("on".into(), on.as_str().into());
+    }
+    if let Some(broken) = measure.broken {
+        floor.insert("broken".into(), broken.into());
+    }
+    Value::Object(floor)
+}

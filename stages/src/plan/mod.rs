@@ -1,0 +1,237 @@
+//! One lane and output of a graph, with every value filled in: what will run and what each
+//! step consumes. The only thing below this that knows what will run is [`crate::lower`].
+
+mod build;
+mod config;
+mod gate;
+mod select;
+mod step;
+mod tree;
+mod values;
+
+use std::collections::BTreeMap;
+
+pub use build::plan;
+pub use config::ImageConfig;
+pub use select::{Request, Selection, What, select};
+pub use tree::TreePath;
+
+use crate::arch::Target;
+use crate::diag::Span;
+use crate::file::{Check, Network, Sharing};
+
+/// Index of a stage in [`Plan::stages`].
+pub type StageIndex = usize;
+
+/// What the engine said about the world outside the file.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// By the reference as the file has it.
+    pub images: BTreeMap<String, ImageFact>,
+}
+
+/// A resolved image.
+#[derive(Debug, Clone)]
+pub struct ImageFact {
+    /// Where the engine gets it.
+    pub source: ImageSource,
+    /// Its config: what steps on it inherit.
+    pub config: ImageConfig,
+}
+
+/// Where an image comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImageSource {
+    /// Nothing: the named context `docker-image://scratch`.
+    Scratch,
+    /// A registry or the engine's own store: `docker.io/library/debian:bookworm@sha256:…`.
+    Registry {
+        /// Full reference with digest.
+        reference: String,
+    },
+    /// An OCI layout directory of the client.
+    OciLayout {
+        /// `store@sha256:…`
+        reference: String,
+        /// The session that holds the store.
+        session: String,
+        /// The name of the store.
+        store: String,
+    },
+}
+
+/// What will be built.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The lane's name.
+    pub lane: String,
+    /// What the steps run on: `linux/amd64`.
+    pub platform: String,
+    /// What comes out.
+    pub output: PlannedOutput,
+    /// Every stage that the output needs, each behind what it consumes.
+    pub stages: Vec<PlannedStage>,
+    /// The gates over those stages, by name.
+    pub gates: Vec<PlannedGate>,
+    /// Paths of the context that any step reads; directories end with `/`.
+    pub context: Vec<String>,
+}
+
+/// What comes out of a build.
+#[derive(Debug, Clone)]
+pub enum PlannedOutput {
+    /// The product of a stage, sealed by the gates.
+    Product {
+        /// The stage.
+        stage: StageIndex,
+        /// For a bundle: this directory of the product, as the root.
+        root: Option<String>,
+        /// Config of the image.
+        config: ImageConfig,
+        /// The tag that the lane suggests.
+        tag: Option<String>,
+        /// Where the output is declared.
+        span: Span,
+    },
+    /// The reports of the lane's gates, as a tree: `NAME.json`.
+    Gates,
+}
+
+/// One stage.
+#[derive(Debug, Clone)]
+pub struct PlannedStage {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub span: Span,
+    /// How it begins.
+    pub start: Start,
+    /// Trees that are put onto the root, in order.
+    pub add: Vec<StageIndex>,
+    /// Its steps, in order.
+    pub steps: Vec<PlannedStep>,
+    /// What it hands on.
+    pub product: Product,
+}
+
+/// How a stage begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// With nothing.
+    Scratch,
+    /// With an image; the key of [`Facts::images`].
+    Image(String),
+    /// With another stage's product.
+    Stage(StageIndex),
+    /// With several trees, put together.
+    Merge(Vec<StageIndex>),
+}
+
+/// What a stage hands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Product {
+    /// Its whole root.
+    Root,
+    /// These paths of it.
+    Tree(Vec<TreePath>),
+}
+
+/// One step with everything that makes its key.
+#[derive(Debug, Clone)]
+pub struct PlannedStep {
+    /// Its name within the stage.
+    pub name: String,
+    /// Its lines.
+    pub span: Span,
+    /// The command, without what unsets empty host settings.
+    pub argv: Vec<String>,
+    /// The whole environment: base image, chain, args, constants.
+    pub env: BTreeMap<String, String>,
+    /// Host settings that it sees, by name.
+    pub host: Vec<HostSetting>,
+    /// Directories of files, by the place where they appear.
+    pub files: BTreeMap<String, Vec<StepFile>>,
+    /// Products that it sees.
+    pub uses: Vec<UseMount>,
+    /// Cache mounts.
+    pub cache: Vec<CacheMount>,
+    /// Whether it has a network.
+    pub network: Network,
+    /// Where it runs.
+    pub cwd: String,
+    /// As whom; empty is the engine's default (root).
+    pub user: String,
+}
+
+/// A host setting of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSetting {
+    /// Its name: variable and secret id.
+    pub name: String,
+    /// Whether the step fails without it.
+    pub required: bool,
+}
+
+/// A file that a step sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepFile {
+    /// From the context.
+    Context {
+        /// Path in the context, without a `/` at either end.
+        from: String,
+        /// Path below the mount.
+        to: String,
+    },
+    /// A text of the lane file.
+    Script {
+        /// Path below the mount.
+        to: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A product of another stage, mounted read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UseMount {
+    /// The stage.
+    pub stage: StageIndex,
+    /// The part of its product.
+    pub sub: String,
+    /// Where it appears.
+    pub at: String,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A cache mount of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheMount {
+    /// Which cache; not part of the key.
+    pub id: String,
+    /// Where it appears.
+    pub at: String,
+    /// How it is shared.
+    pub sharing: Sharing,
+}
+
+/// One gate over a product of this plan.
+#[derive(Debug, Clone)]
+pub struct PlannedGate {
+    /// Its name.
+    pub name: String,
+    /// Its lines.
+    pub span: Span,
+    /// Whose product it checks.
+    pub of: StageIndex,
+    /// Which check.
+    pub check: Check,
+    /// What the binaries must be for.
+    pub target: Target,
+    /// What of the product it looks at.
+    pub roots: Vec<TreePath>,
+    /// The stages of this plan that do not start before it passed.
+    pub hold: Vec<StageIndex>,
+    /// What it is asserted against: canonical JSON (`gate-policy/1`).
+    pub policy: String,
+}

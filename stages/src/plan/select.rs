@@ -1,0 +1,323 @@
+//! What the caller asked for: a lane and one of its outputs, with arguments.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
+use crate::file::{From, Lane, Output};
+use crate::graph::Graph;
+use crate::text::ValueRef;
+
+/// What the caller says.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// `LANE`, `LANE/OUTPUT`, `LANE/STAGE`, `LANE/gates`; nothing is the default lane.
+    pub target: Option<String>,
+    /// Arguments by name.
+    pub args: BTreeMap<String, String>,
+    /// Platforms that the caller insists on; none is no wish.
+    pub platforms: Vec<String>,
+}
+
+/// A request that the graph can serve.
+#[derive(Debug, Clone)]
+pub struct Selection<'g> {
+    /// The graph.
+    pub graph: &'g Graph,
+    /// The lane's name.
+    pub lane_name: &'g str,
+    /// The lane.
+    pub lane: &'g Lane,
+    /// What of it.
+    pub what: What<'g>,
+    /// Arguments that have a value: the caller's, else the default.
+    pub args: BTreeMap<&'g str, String>,
+}
+
+/// What of a lane is built.
+#[derive(Debug, Clone, Copy)]
+pub enum What<'g> {
+    /// An output.
+    Output(&'g Output),
+    /// One stage's product, as it is.
+    Stage(&'g str),
+    /// The reports of all gates over its outputs.
+    Gates,
+}
+
+/// Finds what the caller asked for.
+///
+/// # Errors
+/// An unknown lane, output, stage or argument; a host setting passed as an argument; a platform
+/// that the lane does not have. All at once, each with what may be named.
+pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, Report> {
+    let mut report = Report::default();
+    let args = args(graph, request, &mut report);
+    let Some((lane_name, lane, what)) = target(graph, request, &mut report) else {
+        return Err(report).or_else(|r| r.into_result(()).and(Err(Report::default())));
+    };
+    platform(graph, request, lane_name, lane, &mut report);
+    report.into_result(Selection {
+        graph,
+        lane_name,
+        lane,
+        what,
+        args,
+    })
+}
+
+fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMap<&'g str, String> {
+    let settable: Vec<&str> = graph.args.keys().map(String::as_str).collect();
+    for name in request
+        .args
+        .keys()
+        .filter(|name| !graph.args.contains_key(*name))
+    {
+        let found = Diagnostic::new(
+            rule::REQUEST,
+            format!("`{name}` is not an argument of this graph"),
+        );
+        report.push(if let Some(host) = graph.hosts.get(name) {
+            Diagnostic::new(
+                rule::REQUEST,
+                format!("`{name}` is a host setting, not an argument"),
+            )
+            .at(
+                &host.span,
+                "declared here; as a build argument it would be in keys and history",
+            )
+            .help(format!(
+                "pass it as a secret: --secret id={name},env={name}"
+            ))
+        } else if let Some(pin) = graph.pins.get(name) {
+            found
+                .at(&pin.span, "it is a pin")
+                .help("change it in the pins file")
+        } else {
+            let found = found.at(&graph.table.span, "this graph");
+            if settable.is_empty() {
+                found.help("it declares no arguments")
+            } else {
+                let hint = suggest(name, settable.iter().copied());
+                found.help(hint.replace("known: ", "what may be set: "))
+            }
+        });
+    }
+    graph
+        .args
+        .iter()
+        .filter_map(|(name, arg)| {
+            let given = request.args.get(name).cloned();
+            let value = given.or_else(|| arg.default.as_ref().map(|d| d.value.clone()))?;
+            Some((name.as_str(), value))
+        })
+        .collect()
+}
+
+fn target<'g>(
+    graph: &'g Graph,
+    request: &Request,
+    report: &mut Report,
+) -> Option<(&'g str, &'g Lane, What<'g>)> {
+    let lanes = || graph.lanes.keys().map(String::as_str).collect::<Vec<_>>();
+    let wanted = match request
+        .target
+        .as_deref()
+        .filter(|target| !target.is_empty())
+    {
+        Some(target) => target,
+        None => match (&graph.table.default, graph.lanes.len()) {
+            (Some(default), _) => default.value.as_str(),
+            (None, 1) => graph.lanes.keys().next()?.as_str(),
+            (None, _) => {
+                report.push(
+                    Diagnostic::new(rule::REQUEST, "which lane? the graph names no default")
+                        .at(&graph.table.span, "no `default` here")
+                        .help(format!("--target LANE, one of: {}", lanes().join(", "))),
+                );
+                return None;
+            }
+        },
+    };
+    let (lane_name, part) = match wanted.split_once('/') {
+        Some((lane, part)) => (lane, Some(part)),
+        None => (wanted, None),
+    };
+    let Some((lane_name, lane)) = graph.lanes.get_key_value(lane_name) else {
+        report.push(
+            Diagnostic::new(rule::REQUEST, format!("there is no lane `{lane_name}`"))
+                .at(&graph.table.span, "this graph")
+                .help(suggest(lane_name, lanes())),
+        );
+        return None;
+    };
+    let outputs: Vec<&str> = lane.outputs.keys().map(String::as_str).collect();
+    let what = match part {
+        None => match graph.default_output(lane) {
+            Some((_, output)) => What::Output(output),
+            None => {
+                report.push(
+                    Diagnostic::new(
+                        rule::REQUEST,
+                        format!("lane `{lane_name}` has several outputs"),
+                    )
+                    .at(&lane.span, "this lane")
+                    .help(format!(
+                        "--target {lane_name}/OUTPUT, one of: {}",
+                        outputs.join(", ")
+                    )),
+                );
+                return None;
+            }
+        },
+        Some("gates") => What::Gates,
+        Some(part) => {
+            let stage = || {
+                graph
+                    .stages
+                    .get_key_value(part)
+                    .map(|(name, _)| What::Stage(name))
+            };
+            match lane.outputs.get(part).map(What::Output).or_else(stage) {
+                Some(what) => what,
+                None => {
+                    let known = outputs
+                        .into_iter()
+                        .chain(graph.stages.keys().map(String::as_str));
+                    report.push(
+                        Diagnostic::new(
+                            rule::REQUEST,
+                            format!(
+                                "lane `{lane_name}` has neither an output nor a stage `{part}`"
+                            ),
+                        )
+                        .at(&lane.span, "this lane")
+                        .help(suggest(part, known.chain(["gates"]).collect::<Vec<_>>())),
+                    );
+                    return None;
+                }
+            }
+        }
+    };
+    Some((lane_name, lane, what))
+}
+
+fn platform(graph: &Graph, request: &Request, name: &str, lane: &Lane, report: &mut Report) {
+    let have = &lane.platform.value;
+    let Some(wanted) = request.platforms.iter().find(|wanted| *wanted != have) else {
+        return;
+    };
+    let fitting: Vec<&str> = graph
+        .lanes
+        .iter()
+        .filter(|(_, lane)| lane.platform.value == *wanted)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let help = if fitting.is_empty() {
+        "leave --platform out: a lane has its platform from the file".to_owned()
+    } else {
+        format!("lanes of that platform: {}", fitting.join(", "))
+    };
+    report.push(
+        Diagnostic::new(
+            rule::REQUEST,
+            format!("lane `{name}` runs on {have}, not on {wanted}"),
+        )
+        .at(&lane.platform.span, "declared here")
+        .help(help),
+    );
+}
+
+impl<'g> Selection<'g> {
+    /// The stages that are built, by where each of them is first needed.
+    pub(super) fn roots(&self) -> Vec<&'g str> {
+        match self.what {
+            What::Output(output) => vec![&output.stage.value],
+            What::Stage(stage) => vec![stage],
+            What::Gates => self
+                .lane
+                .outputs
+                .values()
+                .map(|o| o.stage.value.as_str())
+                .collect(),
+        }
+    }
+
+    /// The stages that are needed, each behind those that it consumes.
+    pub(super) fn order(&self) -> Vec<&'g str> {
+        let mut order: Vec<&str> = Vec::new();
+        let mut entered = std::collections::BTreeSet::new();
+        // Second visit of an entry: everything that it consumes is in the order.
+        let mut open: Vec<(&str, bool)> =
+            self.roots().into_iter().rev().map(|r| (r, false)).collect();
+        while let Some((name, consumed)) = open.pop() {
+            if consumed {
+                order.push(name);
+                continue;
+            }
+            if !entered.insert(name) {
+                continue;
+            }
+            open.push((name, true));
+            let Some(stage) = self.graph.stages.get(name) else {
+                continue;
+            };
+            let mut inputs: Vec<&str> = Vec::new();
+            inputs.extend(
+                stage
+                    .from
+                    .as_ref()
+                    .and_then(|from| self.graph.start(from, self.lane)),
+            );
+            inputs.extend(
+                stage
+                    .merge
+                    .iter()
+                    .chain(&stage.add)
+                    .map(|s| s.value.as_str()),
+            );
+            let uses = stage.steps.iter().flat_map(|step| &step.uses);
+            inputs.extend(uses.map(|used| used.stage.value.as_str()));
+            open.extend(
+                inputs
+                    .into_iter()
+                    .rev()
+                    .filter(|i| !entered.contains(i))
+                    .map(|i| (i, false)),
+            );
+        }
+        order
+    }
+
+    /// The references of the images that the stages start from, each once, with their place.
+    ///
+    /// # Errors
+    /// A reference that names a value which is absent.
+    pub fn images(&self) -> Result<Vec<Spanned<String>>, Report> {
+        let mut report = Report::default();
+        let mut images: Vec<Spanned<String>> = Vec::new();
+        for name in self.order() {
+            let Some(stage) = self.graph.stages.get(name) else {
+                continue;
+            };
+            let Some(From::Image(template)) = &stage.from else {
+                continue;
+            };
+            if template
+                .values()
+                .any(|value| matches!(value, ValueRef::Env(_)))
+            {
+                report.push(
+                    Diagnostic::new(rule::VALUE, "an image reference cannot name an environment")
+                        .at(&template.span, "there is none before the image"),
+                );
+                continue;
+            }
+            if let Some(reference) = self.fill(template, &BTreeMap::new(), &mut report)
+                && !images.iter().any(|image| image.value == reference)
+            {
+                images.push(Spanned::new(reference, template.span.clone()));
+            }
+        }
+        report.into_result(images)
+    }
+}

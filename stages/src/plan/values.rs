@@ -1,0 +1,79 @@
+//! Values of pins, arguments, lanes and tables, filled into texts.
+
+use std::collections::BTreeMap;
+
+use super::Selection;
+use crate::arch::ArchTable;
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::text::{Piece, Template, ValueRef};
+
+impl Selection<'_> {
+    /// The value, or `None` where it is absent: an argument without default that nobody set,
+    /// a fact that the target's row does not have, a variable that the chain does not set.
+    pub(super) fn value(&self, value: &ValueRef, env: &BTreeMap<String, String>) -> Option<String> {
+        let pin = |name: &str| self.graph.pins.get(name).map(|pin| pin.value.clone());
+        let arg = |name: &str| self.args.get(name).cloned();
+        match value {
+            ValueRef::Named(name) if self.graph.args.contains_key(name) => arg(name),
+            ValueRef::Named(name) | ValueRef::Pin(name) => pin(name),
+            ValueRef::Arg(name) => arg(name),
+            ValueRef::Lane(field) => self.graph.attribute(self.lane_name, self.lane, *field),
+            ValueRef::Slot(name) => self.lane.slots.get(name).map(|choice| choice.value.clone()),
+            ValueRef::Arch(key) => {
+                let target = self.graph.target(self.lane)?;
+                ArchTable::builtin().fact(&target, key).map(str::to_owned)
+            }
+            ValueRef::Env(name) => env.get(name).cloned(),
+        }
+    }
+
+    /// The text with its values; an absent one is an error, since a text has no third state.
+    pub(super) fn fill(
+        &self,
+        template: &Template,
+        env: &BTreeMap<String, String>,
+        report: &mut Report,
+    ) -> Option<String> {
+        let mut text = String::new();
+        for piece in &template.pieces {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Value(value) => match self.value(value, env) {
+                    Some(value) => text.push_str(&value),
+                    None => {
+                        report.push(self.absent(value, &template.span));
+                        return None;
+                    }
+                },
+            }
+        }
+        Some(text)
+    }
+
+    fn absent(&self, value: &ValueRef, span: &Span) -> Diagnostic {
+        let (what, help) = match value {
+            ValueRef::Named(name) | ValueRef::Arg(name) | ValueRef::Pin(name) => (
+                format!("argument `{name}` has no value"),
+                format!("give it a default, or pass --build-arg {name}=…"),
+            ),
+            ValueRef::Arch(key) => (
+                format!(
+                    "the target of lane `{}` has no `{key}` in the arch table",
+                    self.lane_name
+                ),
+                "name a column that its row has".to_owned(),
+            ),
+            ValueRef::Env(name) => (
+                format!("nothing sets the variable `{name}` before this"),
+                "set it in the `env` of this stage's start".to_owned(),
+            ),
+            ValueRef::Lane(_) | ValueRef::Slot(_) => (
+                format!("lane `{}` does not have this value", self.lane_name),
+                String::new(),
+            ),
+        };
+        Diagnostic::new(rule::ABSENT, what)
+            .at(span, "a text needs it")
+            .help(help)
+    }
+}

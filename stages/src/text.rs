@@ -1,0 +1,280 @@
+//! Declared text with values in it: `${pin.X}`, `${arg.X}`, `${lane.X}`, `${slot.X}`,
+//! `${arch.X}`, `${env.X}`; and the entries of `args`: `NAME`, `NEW=OLD`.
+//!
+//! In the words of a command, `${X}` without a dot belongs to the shell and stays as it is:
+//! no shell variable has a dot in its name, so the two never meet.
+
+use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ValueRef {
+    /// A pin or an argument: one namespace, so the name alone decides.
+    Named(String),
+    /// A pin, said so.
+    Pin(String),
+    /// An argument, said so.
+    Arg(String),
+    /// An attribute of the lane.
+    Lane(LaneField),
+    /// The choice that the lane makes for a slot.
+    Slot(String),
+    /// A fact of the lane's target, by its key in the arch table.
+    Arch(String),
+    /// A variable of the chain env that the stage starts with.
+    Env(String),
+}
+
+/// What of a lane a file may name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LaneField {
+    /// Its name.
+    Name,
+    /// The architecture that is built for: `arm64`.
+    Target,
+    /// The operating system that is built for: `windows`.
+    TargetOs,
+    /// What the steps run on: `linux/amd64`.
+    Platform,
+}
+
+const LANE_FIELDS: [(&str, LaneField); 4] = [
+    ("name", LaneField::Name),
+    ("target", LaneField::Target),
+    ("target-os", LaneField::TargetOs),
+    ("platform", LaneField::Platform),
+];
+
+const PREFIXES: [&str; 6] = ["pin", "arg", "lane", "slot", "arch", "env"];
+
+impl LaneField {
+    /// The field with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        LANE_FIELDS
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, field)| *field)
+    }
+
+    /// The names of all fields.
+    pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+        LANE_FIELDS.iter().map(|(name, _)| *name)
+    }
+}
+
+impl ValueRef {
+    /// Reads `prefix.name`, or a bare name where one is allowed.
+    fn read(text: &str, span: &Span, bare: bool, report: &mut Report) -> Option<Self> {
+        let Some((prefix, name)) = text.split_once('.') else {
+            if bare {
+                return Some(Self::Named(text.into()));
+            }
+            report.push(
+                Diagnostic::new(
+                    rule::VALUE,
+                    format!("`${{{text}}}` does not say where its value is"),
+                )
+                .at(span, "in this text")
+                .help(format!("write ${{pin.{text}}} or ${{arg.{text}}}")),
+            );
+            return None;
+        };
+        Some(match prefix {
+            "pin" => Self::Pin(name.into()),
+            "arg" => Self::Arg(name.into()),
+            "slot" => Self::Slot(name.into()),
+            "arch" => Self::Arch(name.into()),
+            "env" => Self::Env(name.into()),
+            "lane" => match LaneField::named(name) {
+                Some(field) => Self::Lane(field),
+                None => {
+                    report.push(
+                        Diagnostic::new(rule::UNKNOWN_NAME, format!("a lane has no `{name}`"))
+                            .at(span, "in this text")
+                            .help(suggest(name, LaneField::names())),
+                    );
+                    return None;
+                }
+            },
+            other => {
+                report.push(
+                    Diagnostic::new(
+                        rule::UNKNOWN_NAME,
+                        format!("no values are called `{other}.…`"),
+                    )
+                    .at(span, "in this text")
+                    .help(suggest(other, PREFIXES)),
+                );
+                return None;
+            }
+        })
+    }
+}
+
+/// A piece of a [`Template`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text as it is.
+    Literal(String),
+    /// A value that is filled in.
+    Value(ValueRef),
+}
+
+/// A text with values in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// Where the text was written.
+    pub span: Span,
+}
+
+/// Who else reads `${…}` in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dollar {
+    /// Nobody: each `${…}` is ours.
+    Ours,
+    /// A shell: `${X}` without a dot is its own.
+    Shell,
+}
+
+impl Template {
+    /// Reads the `${…}` of a text.
+    pub fn parse(text: &Spanned<String>, dollar: Dollar, report: &mut Report) -> Self {
+        let mut pieces = Vec::new();
+        let mut rest = text.value.as_str();
+        let mut literal = String::new();
+        while let Some(at) = rest.find("${") {
+            let (before, from) = rest.split_at(at);
+            literal.push_str(before);
+            let Some(end) = from.find('}') else {
+                if dollar == Dollar::Ours {
+                    report.push(
+                        Diagnostic::new(rule::VALUE, "`${` without its `}`")
+                            .at(&text.span, "in this text"),
+                    );
+                }
+                literal.push_str(from);
+                rest = "";
+                break;
+            };
+            let name = &from[2..end];
+            let ours = name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+            if dollar == Dollar::Shell && !(ours && name.contains('.')) {
+                literal.push_str(&from[..=end]);
+            } else if let Some(value) = ValueRef::read(name, &text.span, false, report) {
+                if !literal.is_empty() {
+                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                }
+                pieces.push(Piece::Value(value));
+            }
+            rest = &from[end + 1..];
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal));
+        }
+        Self {
+            pieces,
+            span: text.span.clone(),
+        }
+    }
+
+    /// The values that it names.
+    pub fn values(&self) -> impl Iterator<Item = &ValueRef> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Value(value) => Some(value),
+            Piece::Literal(_) => None,
+        })
+    }
+}
+
+/// An entry of `args`: the step sees `name` with the value of `value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgEntry {
+    /// The variable that the step sees.
+    pub name: String,
+    /// Where its value comes from.
+    pub value: ValueRef,
+    /// Where the entry was written.
+    pub span: Span,
+}
+
+impl ArgEntry {
+    /// Reads `NAME` or `NEW=OLD`.
+    pub fn parse(text: &Spanned<String>, report: &mut Report) -> Option<Self> {
+        let (name, value) = match text.value.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => (text.value.as_str(), text.value.as_str()),
+        };
+        if !is_variable(name) {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("`{name}` is not a name of a variable"))
+                    .at(&text.span, "expected NAME or NEW=OLD")
+                    .help("letters, digits and _; a value with a prefix needs a name: TARGET=lane.target"),
+            );
+            return None;
+        }
+        let value = ValueRef::read(value, &text.span, true, report)?;
+        Some(Self {
+            name: name.into(),
+            value,
+            span: text.span.clone(),
+        })
+    }
+}
+
+/// Whether a text is a name of an environment variable: `[A-Za-z_][A-Za-z0-9_]*`.
+pub fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Sources;
+
+    fn parse(text: &str, dollar: Dollar) -> (Vec<Piece>, Report) {
+        let span = Span::new(Sources::default().add("t", text), 0..text.len());
+        let mut report = Report::default();
+        let template = Template::parse(&Spanned::new(text.into(), span), dollar, &mut report);
+        (template.pieces, report)
+    }
+
+    #[test]
+    fn a_shell_keeps_its_own_variables() {
+        let (pieces, report) = parse("a ${X} ${arch.clang-triple} ${Y:-z}", Dollar::Shell);
+        assert!(report.is_empty());
+        assert_eq!(
+            pieces,
+            [
+                Piece::Literal("a ${X} ".into()),
+                Piece::Value(ValueRef::Arch("clang-triple".into())),
+                Piece::Literal(" ${Y:-z}".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn elsewhere_a_bare_name_is_an_error_with_both_spellings() {
+        let (_, report) = parse("${X}", Dollar::Ours);
+        assert_eq!(
+            report.diagnostics()[0].help.as_deref(),
+            Some("write ${pin.X} or ${arg.X}")
+        );
+        let (_, report) = parse("${pni.X}", Dollar::Ours);
+        assert!(
+            report.diagnostics()[0]
+                .help
+                .as_deref()
+                .unwrap()
+                .contains("did you mean `pin`")
+        );
+        let (_, report) = parse("${pin.X", Dollar::Ours);
+        assert_eq!(report.diagnostics().len(), 1);
+    }
+}
