@@ -7,6 +7,7 @@
 
 mod codegen;
 mod engine;
+mod images;
 mod process;
 mod repo;
 mod run;
@@ -60,6 +61,12 @@ enum EngineTask {
         #[arg(long)]
         graphdriver: bool,
     },
+    /// Make the base images of the examples from Debian packages
+    Images {
+        /// Load them into the engine whose store has no merge and diff too
+        #[arg(long)]
+        graphdriver: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -94,6 +101,18 @@ fn engine(task: EngineTask) -> Result<()> {
             }
         }
         EngineTask::Status => print!("{}", engine::status()?),
+        EngineTask::Images { graphdriver } => {
+            let engines = engine::up(engine::Wish {
+                private: false,
+                graphdriver,
+            })?;
+            for engine in engines.all() {
+                for image in images::ensure(engine)? {
+                    let what = if image.kept { "kept" } else { "loaded" };
+                    println!("{what} {} ({})", image.name, image.inputs);
+                }
+            }
+        }
         EngineTask::Env { graphdriver } => print!("{}", engine::env(graphdriver)?),
     }
     Ok(())

@@ -17,6 +17,7 @@ use crate::run;
 
 const UPDATE: Duration = Duration::from_secs(180);
 const DOWNLOAD: Duration = Duration::from_secs(600);
+const QUERY: Duration = Duration::from_secs(60);
 const UNPACK: Duration = Duration::from_secs(120);
 
 /// Where Debian's package keeps its keys.
@@ -218,6 +219,18 @@ impl Suite {
         )
     }
 
+    /// Opens the first of some suites that can be opened.
+    pub(crate) fn first(base: &Path, names: &[&str], origins: &[Origin]) -> Result<Suite> {
+        let mut why = Vec::new();
+        for name in names {
+            match Suite::open(base, name, origins) {
+                Ok(suite) => return Ok(suite),
+                Err(error) => why.push(format!("{error:#}")),
+            }
+        }
+        bail!("no suite can be read:\n{}", why.join("\n"))
+    }
+
     /// The suite's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -245,6 +258,24 @@ impl Suite {
             files.push(file.clone());
         }
         Ok(files)
+    }
+
+    /// What packages need to be unpacked beside them, themselves included:
+    /// the closure of their hard dependencies, sorted.
+    pub(crate) fn closure(&self, packages: &[&str]) -> Result<Vec<String>> {
+        let mut plan = self.apt("apt-get");
+        plan.args(["-qq", "--simulate", "--no-install-recommends", "install"])
+            .args(packages);
+        let mut names: Vec<String> = run::output(&mut plan, QUERY)?
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("Inst "))
+            .filter_map(|rest| rest.split_whitespace().next())
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        ensure!(!names.is_empty(), "{} plans no package", self.name);
+        Ok(names)
     }
 
     /// A command of apt's that sees this suite only.

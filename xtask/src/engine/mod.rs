@@ -11,6 +11,8 @@ mod install;
 mod instance;
 mod registry;
 
+pub(crate) use apt::{Suite, unpack};
+
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,6 +73,13 @@ pub(crate) struct Engines {
     pub(crate) graphdriver: Option<Engine>,
     /// The address of the registry on loopback; an ambient engine has none.
     pub(crate) registry: Option<String>,
+}
+
+impl Engines {
+    /// All of them, the one to build with first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Engine> {
+        [&self.main].into_iter().chain(&self.graphdriver)
+    }
 }
 
 impl Engine {
@@ -280,11 +289,20 @@ fn private(base: &Path) -> Option<(Instance, Instance, Registry)> {
 }
 
 /// The directory that holds everything of the private engine.
-fn base() -> PathBuf {
+pub(crate) fn base() -> PathBuf {
     match std::env::var_os("LANEKIT_ENGINE_DIR").filter(|dir| !dir.is_empty()) {
         Some(dir) => repo::root().join(dir),
         None => repo::root().join(".engine"),
     }
+}
+
+/// The first of some suites that can be read from this machine; the machine's
+/// own comes last.
+pub(crate) fn suite(names: &[&str]) -> Result<Suite> {
+    let own = apt::own_suite()?;
+    let mut names = names.to_vec();
+    names.push(&own);
+    Suite::first(&base().join("apt"), &names, &apt::origins(&own)?)
 }
 
 /// Keeps two commands from setting up the same engine at once.
