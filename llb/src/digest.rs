@@ -1,0 +1,96 @@
+//! SHA-256 digests, by which BuildKit names vertices.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::Error;
+
+/// The SHA-256 of some bytes; written `sha256:` and 64 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Digest {
+    type Err = Error;
+
+    /// Reads `sha256:` and 64 lower-case hex digits.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let invalid = || Error::Invalid {
+            what: "digest",
+            value: text.to_owned(),
+            expected: "sha256: and 64 lower-case hex digits",
+        };
+        let hex = text.strip_prefix("sha256:").ok_or_else(invalid)?;
+        if hex.len() != 64 {
+            return Err(invalid());
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            for &digit in pair {
+                let value = match digit {
+                    b'0'..=b'9' => digit - b'0',
+                    b'a'..=b'f' => digit - b'a' + 10,
+                    _ => return Err(invalid()),
+                };
+                *byte = *byte << 4 | value;
+            }
+        }
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_nothing_is_the_well_known_one() {
+        assert_eq!(
+            Digest::of(b"").to_string(),
+            "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    #[test]
+    fn text_and_digest_are_inverse() {
+        let digest = Digest::of(b"lane");
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        for text in [
+            "",
+            hex,
+            &format!("sha512:{hex}"),
+            &format!("sha256:{}", &hex[1..]),
+            &format!("sha256:{}", hex.to_uppercase()),
+            &format!("sha256:é{}", &hex[2..]),
+        ] {
+            assert!(text.parse::<Digest>().is_err(), "{text}");
+        }
+    }
+}
