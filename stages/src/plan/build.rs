@@ -314,7 +314,7 @@ impl<'g> Planner<'_, 'g> {
                 Some(PlannedOutput::Product {
                     stage,
                     root: None,
-                    config: self.inherited[stage].config.clone(),
+                    config: Box::new(self.inherited[stage].config.clone()),
                     tag: None,
                     span: self.stages[stage].span.clone(),
                 })
@@ -333,11 +333,11 @@ impl<'g> Planner<'_, 'g> {
                 };
                 let bundle = output.root.is_some();
                 let config = &self.inherited[stage].config;
-                let config = if bundle {
+                let config = Box::new(if bundle {
                     ImageConfig::default()
                 } else {
                     config.clone()
-                };
+                });
                 Some(PlannedOutput::Product {
                     stage,
                     root,

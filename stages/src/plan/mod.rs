@@ -87,7 +87,7 @@ pub enum PlannedOutput {
         /// For a bundle: this directory of the product, as the root.
         root: Option<String>,
         /// Config of the image.
-        config: ImageConfig,
+        config: Box<ImageConfig>,
         /// The tag that the lane suggests.
         tag: Option<String>,
         /// Where the output is declared.

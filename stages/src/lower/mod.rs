@@ -1,0 +1,381 @@
+//! Plan → LLB. One vertex for each thing that has a key:
+//!
+//! - a step's files are one copy with normalised modes, so that neither a umask nor an unlisted
+//!   file is in its key;
+//! - a step is one exec;
+//! - a tree is one copy out of the root after the steps: it drops what is not the product and
+//!   stops a re-run that made the same bytes;
+//! - a gate is an inspect and an assert, and its product goes on through a seal (`gate.rs`).
+//!
+//! Names, lines and the wish to ignore the cache are metadata: no key has them.
+
+mod gate;
+mod step;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use llb::{
+    Caps, Copy, Error, Image, Local, Location, Metadata, OciLayout, Output, Platform, Range,
+    SourceFile,
+};
+
+use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, rule};
+use crate::plan::{
+    Facts, ImageSource, Plan, PlannedOutput, PlannedStage, Product, StageIndex, Start,
+};
+
+/// What the way in brings: everything about the engine and the caller that is not in the file.
+pub struct Host<'a> {
+    /// What the engine can do.
+    pub caps: &'a Caps,
+    /// Where the context comes from.
+    pub context: Context,
+    /// Where `lanegate` comes from; gates cannot run without it.
+    pub lanegate: Option<Output>,
+    /// What gates run on: the engine's own platform.
+    pub worker: Platform,
+    /// Which stages ignore the cache, by name.
+    pub no_cache: &'a dyn Fn(&str) -> bool,
+    /// What the caller demands of every step.
+    pub exec: ExecOptions,
+}
+
+/// Where the context comes from. Local sources carry an id: without one, two builds at a time
+/// would share a vertex, and one would get the other client's files.
+#[derive(Debug, Clone)]
+pub enum Context {
+    /// The client's directory of this session.
+    Session(String),
+    /// A directory that only this build has, by a unique id.
+    Unique(String),
+    /// Something that is there already: a git or http context.
+    Output(Output),
+}
+
+/// What the caller demands of every step. Each of these enters the keys of all steps, because
+/// the engine puts it there.
+#[derive(Debug, Clone, Default)]
+pub struct ExecOptions {
+    /// Network for all steps that have one.
+    pub network: Option<llb::Network>,
+    /// Extra hosts.
+    pub hosts: Vec<(String, IpAddr)>,
+    /// Limits: name, soft, hard.
+    pub ulimits: Vec<(String, i64, i64)>,
+    /// Parent of the control groups.
+    pub cgroup_parent: String,
+    /// Host name.
+    pub hostname: String,
+    /// Proxies; alone among these, in no key.
+    pub proxy: Option<llb::Proxy>,
+}
+
+/// A build as LLB.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The sealed output.
+    pub result: Output,
+    /// The image config for it, as JSON.
+    pub config: Vec<u8>,
+    /// What the result is for: `linux/amd64`.
+    pub platform: String,
+    /// The gates behind the seal, by name.
+    pub gates: Vec<LoweredGate>,
+}
+
+/// The vertices of a gate that others read.
+#[derive(Debug, Clone)]
+pub struct LoweredGate {
+    /// Its name.
+    pub name: String,
+    /// Holds [`REPORT`]: what was seen.
+    pub inspect: Output,
+    /// Holds [`VERDICT`]: the report with its verdict; there also when the gate is red.
+    pub assert: Output,
+    /// Of the policy that it is asserted against.
+    pub policy: llb::Digest,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+pub use gate::{REPORT, VERDICT};
+
+/// Makes the LLB of a plan.
+///
+/// # Errors
+/// What the engine cannot do, and what no op can say; each with the lines that want it.
+pub fn lower(
+    plan: &Plan,
+    facts: &Facts,
+    sources: &Sources,
+    host: &Host<'_>,
+) -> Result<Lowered, Report> {
+    let lines = Lines::new(sources);
+    let platform: Platform = plan.platform.parse().map_err(|e: Error| {
+        Report::from(Diagnostic::new(
+            rule::VALUE,
+            format!("`{}`: {e}", plan.platform),
+        ))
+    })?;
+    let mut lowering = Lowering {
+        plan,
+        facts,
+        host,
+        lines,
+        platform,
+        context: context(plan, host),
+        products: Vec::new(),
+        gates: vec![None; plan.gates.len()],
+        seals: BTreeMap::new(),
+    };
+    for (index, stage) in plan.stages.iter().enumerate() {
+        let product = lowering
+            .stage(index, stage)
+            .map_err(|e| e.within(&stage.span))?;
+        lowering.products.push(product);
+    }
+    lowering.finish()
+}
+
+/// The client's files that any step reads. What is not listed is not even sent.
+fn context(plan: &Plan, host: &Host<'_>) -> Option<Output> {
+    if plan.context.is_empty() {
+        return None;
+    }
+    let local = match &host.context {
+        Context::Output(output) => return Some(output.clone()),
+        Context::Session(id) => Local::of_session("context", id),
+        Context::Unique(id) => Local::unique("context", id),
+    };
+    let files = local.ok()?.follow(plan.context.iter().cloned());
+    // An own hint: another frontend syncs the same directory with other patterns.
+    let files = files.shared_key_hint("lanekit-context");
+    Some(
+        files
+            .metadata(Metadata::named("[internal] load build context"))
+            .build(),
+    )
+}
+
+/// Why something could not be lowered.
+struct Failed(Box<Diagnostic>);
+
+impl Failed {
+    fn new(rule: crate::diag::Rule, message: impl Into<String>) -> Self {
+        Self(Box::new(Diagnostic::new(rule, message)))
+    }
+
+    /// The lines that want it, unless nearer ones are known.
+    fn within(mut self, span: &Span) -> Self {
+        self.0
+            .at
+            .get_or_insert_with(|| (span.clone(), "here".to_owned()));
+        self
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::new(rule::ENGINE, error.to_string())
+    }
+}
+
+impl From<Failed> for Report {
+    fn from(failed: Failed) -> Self {
+        Self::from(*failed.0)
+    }
+}
+
+/// Everything that lowering needs to know, and what it has made so far.
+struct Lowering<'a> {
+    plan: &'a Plan,
+    facts: &'a Facts,
+    host: &'a Host<'a>,
+    lines: Lines,
+    platform: Platform,
+    context: Option<Output>,
+    /// The product of each stage; `None` is an empty file system.
+    products: Vec<Option<Output>>,
+    /// The vertices of each gate, once something needed them.
+    gates: Vec<Option<LoweredGate>>,
+    /// A product behind the gates that hold a consumer back: by product and those gates.
+    seals: BTreeMap<(StageIndex, Vec<usize>), Output>,
+}
+
+impl Lowering<'_> {
+    fn stage(&mut self, index: StageIndex, stage: &PlannedStage) -> Result<Option<Output>, Failed> {
+        let mut root = match &stage.start {
+            Start::Scratch => None,
+            Start::Image(reference) => self.image(reference, stage)?,
+            Start::Stage(from) => self.products[*from].clone(),
+            Start::Merge(parts) => return self.merge(index, stage, parts).map(Some),
+        };
+        if !stage.add.is_empty() {
+            root = Some(self.add(index, stage, root)?);
+        }
+        for step in &stage.steps {
+            let made = self
+                .step(index, stage, step, root)
+                .map_err(|e| e.within(&step.span))?;
+            root = Some(made);
+        }
+        match (&stage.product, root) {
+            (Product::Tree(paths), Some(root)) => self.tree(stage, paths, &root).map(Some),
+            (_, root) => Ok(root),
+        }
+    }
+
+    fn image(&self, reference: &str, stage: &PlannedStage) -> Result<Option<Output>, Failed> {
+        let Some(fact) = self.facts.images.get(reference) else {
+            let text = format!("image `{reference}` was not resolved");
+            return Err(Failed::new(rule::ENGINE, text));
+        };
+        let metadata = self.metadata(format!("[{}] from {reference}", stage.name), &stage.span);
+        let platform = self.platform.clone();
+        Ok(match &fact.source {
+            ImageSource::Scratch => None,
+            ImageSource::Registry { reference } => Some(
+                Image::new(reference.parse()?, platform)
+                    .metadata(metadata)
+                    .build(),
+            ),
+            ImageSource::OciLayout {
+                reference,
+                session,
+                store,
+            } => {
+                let layout = OciLayout::new(reference.parse()?, session, store, platform)?;
+                Some(layout.metadata(metadata).build())
+            }
+        })
+    }
+
+    /// The product of `producer` for `consumer`: behind a seal when a gate holds the consumer.
+    fn product_for(
+        &mut self,
+        consumer: StageIndex,
+        producer: StageIndex,
+    ) -> Result<Option<Output>, Failed> {
+        let product = self.products[producer].clone();
+        let holding: Vec<usize> = (0..self.plan.gates.len())
+            .filter(|&gate| {
+                let gate = &self.plan.gates[gate];
+                gate.of == producer && gate.hold.contains(&consumer)
+            })
+            .collect();
+        match product {
+            Some(product) if !holding.is_empty() => self.held(producer, product, holding).map(Some),
+            product => Ok(product),
+        }
+    }
+
+    fn finish(mut self) -> Result<Lowered, Report> {
+        let none = Report::from(Diagnostic::new(
+            rule::VALUE,
+            "the output is empty: no step makes anything",
+        ));
+        match &self.plan.output {
+            PlannedOutput::Gates => {
+                let result = self.reports()?;
+                let config = crate::plan::ImageConfig::default().to_image(&self.plan.platform);
+                self.lowered(result, config)
+            }
+            PlannedOutput::Product {
+                stage,
+                root,
+                config,
+                span,
+                ..
+            } => {
+                let Some(product) = self.products[*stage].clone() else {
+                    return Err(none);
+                };
+                let config = config.to_image(&self.plan.platform);
+                let product = match root {
+                    Some(root) => self
+                        .bundle(&product, root, span)
+                        .map_err(|e| e.within(span))?,
+                    None => product,
+                };
+                let sealed = self.sealed(product).map_err(|e| e.within(span))?;
+                self.lowered(sealed, config)
+            }
+        }
+    }
+
+    fn lowered(self, result: Output, config: Vec<u8>) -> Result<Lowered, Report> {
+        let mut report = Report::default();
+        for missing in result.missing(self.host.caps) {
+            let what = missing.name.as_deref().unwrap_or("a vertex");
+            report.push(
+                Diagnostic::new(
+                    rule::ENGINE,
+                    format!("this engine does not have `{}`", missing.cap),
+                )
+                .help(format!("`{what}` needs it: use a newer engine")),
+            );
+        }
+        let gates = self.gates.into_iter().flatten().collect();
+        let platform = self.plan.platform.clone();
+        report.into_result(Lowered {
+            result,
+            config,
+            platform,
+            gates,
+        })
+    }
+
+    fn metadata(&self, name: String, span: &Span) -> Metadata {
+        Metadata::named(name).at(self.lines.location(span))
+    }
+
+    fn stage_metadata(&self, name: String, span: &Span, stage: &str) -> Metadata {
+        self.metadata(name, span)
+            .ignore_cache((self.host.no_cache)(stage))
+    }
+}
+
+/// Lines of the files, as ops carry them.
+struct Lines {
+    files: BTreeMap<SourceId, SourceFile>,
+    sources: Sources,
+}
+
+impl Lines {
+    fn new(sources: &Sources) -> Self {
+        let files = sources
+            .iter()
+            .map(|(id, source)| {
+                (
+                    id,
+                    SourceFile::new(&source.name, "TOML", source.text.as_bytes()),
+                )
+            })
+            .collect();
+        Self {
+            files,
+            sources: sources.clone(),
+        }
+    }
+
+    fn location(&self, span: &Span) -> Location {
+        let (first, last) = self.sources.lines(span);
+        Location::new(&self.files[&span.source], [Range::lines(first, last)])
+    }
+}
+
+/// A plain copy of one path to the same place.
+fn copy_path(from: &Output, path: &crate::plan::TreePath) -> Copy {
+    if path.is_pattern() {
+        let directory = path.directory().trim_end_matches('/');
+        Copy::new(from.clone(), path.as_str(), format!("{directory}/"))
+            .wildcard(false)
+            .make_parents()
+    } else {
+        Copy::new(from.clone(), path.as_str(), path.as_str())
+            .contents()
+            .make_parents()
+    }
+}

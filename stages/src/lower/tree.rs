@@ -1,0 +1,108 @@
+//! Trees: taken out of a root, put together, put onto a root.
+
+use llb::{Copy, FileOp, Merge, Output, caps};
+
+use super::{Failed, Lowering, copy_path};
+use crate::diag::Span;
+use crate::plan::{PlannedStage, StageIndex, TreePath};
+
+impl Lowering<'_> {
+    /// The product out of the root after the last step, at its own paths, and nothing else.
+    pub(super) fn tree(
+        &self,
+        stage: &PlannedStage,
+        paths: &[TreePath],
+        root: &Output,
+    ) -> Result<Output, Failed> {
+        let mut op = FileOp::new(None);
+        for path in paths {
+            // Directories that were only mount points of the steps are not the product.
+            let inner: Vec<String> = mount_points(stage)
+                .filter_map(|at| at.strip_prefix(path.directory())?.strip_prefix('/'))
+                .map(str::to_owned)
+                .collect();
+            op = op.copy(copy_path(root, path).exclude(inner));
+        }
+        let metadata =
+            self.stage_metadata(format!("[{}] tree", stage.name), &stage.span, &stage.name);
+        Ok(op.metadata(metadata).build()?)
+    }
+
+    /// Several trees in one. Each is a copy already, so none deletes what another has.
+    pub(super) fn merge(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        parts: &[StageIndex],
+    ) -> Result<Output, Failed> {
+        let metadata =
+            self.stage_metadata(format!("[{}] merge", stage.name), &stage.span, &stage.name);
+        let mut trees = Vec::new();
+        for &part in parts {
+            if let Some(tree) = self.product_for(index, part)? {
+                trees.push((part, tree));
+            }
+        }
+        if trees.len() > 1 && self.host.caps.supports(caps::MERGE) {
+            return Ok(Merge::new(trees.into_iter().map(|(_, tree)| tree))
+                .metadata(metadata)
+                .build()?);
+        }
+        let op = self.put(FileOp::new(None), trees);
+        Ok(op.metadata(metadata).build()?)
+    }
+
+    /// Trees onto a root. A copy on every engine: what comes behind is keyed by the trees' bytes,
+    /// which a merge as a root would not give (BuildKit hashes no content for merges).
+    pub(super) fn add(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        root: Option<Output>,
+    ) -> Result<Output, Failed> {
+        let mut trees = Vec::new();
+        for &part in &stage.add {
+            if let Some(tree) = self.product_for(index, part)? {
+                trees.push((part, tree));
+            }
+        }
+        let metadata =
+            self.stage_metadata(format!("[{}] add", stage.name), &stage.span, &stage.name);
+        Ok(self
+            .put(FileOp::new(root), trees)
+            .metadata(metadata)
+            .build()?)
+    }
+
+    fn put(&self, mut op: FileOp, trees: Vec<(StageIndex, Output)>) -> FileOp {
+        for (part, tree) in trees {
+            if let crate::plan::Product::Tree(paths) = &self.plan.stages[part].product {
+                for path in paths {
+                    op = op.copy(copy_path(&tree, path));
+                }
+            }
+        }
+        op
+    }
+
+    /// A directory of the product, as the root of the output.
+    pub(super) fn bundle(
+        &self,
+        product: &Output,
+        root: &str,
+        span: &Span,
+    ) -> Result<Output, Failed> {
+        let metadata = self.metadata(format!("[bundle] {root}"), span);
+        let copy = Copy::new(product.clone(), root, "/").contents();
+        Ok(FileOp::new(None).copy(copy).metadata(metadata).build()?)
+    }
+}
+
+fn mount_points(stage: &PlannedStage) -> impl Iterator<Item = &str> {
+    stage.steps.iter().flat_map(|step| {
+        let uses = step.uses.iter().map(|used| used.at.as_str());
+        let caches = step.cache.iter().map(|cache| cache.at.as_str());
+        uses.chain(caches)
+            .chain(step.files.keys().map(String::as_str))
+    })
+}
