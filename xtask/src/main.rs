@@ -6,16 +6,21 @@
 )]
 
 mod codegen;
+mod demo;
 mod engine;
+mod frontend;
 mod images;
 mod process;
 mod repo;
 mod run;
+mod suites;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
+use engine::Wish;
 
 #[derive(Parser)]
 #[command(
@@ -32,6 +37,39 @@ enum Task {
     /// The Docker Engine that the demo and the tests build on
     #[command(subcommand)]
     Engine(EngineTask),
+    /// Build the frontend's image into the engine's own store
+    Frontend {
+        /// Push it to the registry on loopback too
+        #[arg(long)]
+        push: bool,
+        /// Write it as an OCI layout directory too
+        #[arg(long, value_name = "DIR")]
+        oci: Option<PathBuf>,
+        /// Build it into the engine whose store has no merge and diff too
+        #[arg(long)]
+        graphdriver: bool,
+        /// Use the private engine even where another one is reachable
+        #[arg(long)]
+        private: bool,
+    },
+    /// Run what CI runs
+    Test {
+        /// Only this suite; may be given several times
+        #[arg(long, value_name = "SUITE")]
+        only: Vec<String>,
+        /// Show the suites instead
+        #[arg(long)]
+        list: bool,
+        /// Use the private engine even where another one is reachable
+        #[arg(long)]
+        private: bool,
+    },
+    /// Build the example for three lanes, then show a gate that refuses
+    Demo {
+        /// Use the private engine even where another one is reachable
+        #[arg(long)]
+        private: bool,
+    },
     /// Write the generated files
     Codegen {
         /// Only tell whether one is out of date
@@ -72,6 +110,18 @@ enum EngineTask {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Engine(task) => engine(task),
+        Task::Frontend {
+            push,
+            oci,
+            graphdriver,
+            private,
+        } => frontend(push, oci.as_deref(), Wish::new(private, graphdriver)),
+        Task::Test {
+            only,
+            list,
+            private,
+        } => test(&only, list, Wish::new(private, false)),
+        Task::Demo { private } => demo::run(Wish::new(private, false)),
         Task::Codegen { check } => codegen::run(check),
     };
     match done {
@@ -89,10 +139,7 @@ fn engine(task: EngineTask) -> Result<()> {
             private,
             graphdriver,
         } => {
-            engine::up(engine::Wish {
-                private,
-                graphdriver,
-            })?;
+            engine::up(Wish::new(private, graphdriver))?;
             print!("{}", engine::status()?);
         }
         EngineTask::Down => {
@@ -102,10 +149,7 @@ fn engine(task: EngineTask) -> Result<()> {
         }
         EngineTask::Status => print!("{}", engine::status()?),
         EngineTask::Images { graphdriver } => {
-            let engines = engine::up(engine::Wish {
-                private: false,
-                graphdriver,
-            })?;
+            let engines = engine::up(Wish::new(false, graphdriver))?;
             for engine in engines.all() {
                 for image in images::ensure(engine)? {
                     let what = if image.kept { "kept" } else { "loaded" };
@@ -115,5 +159,41 @@ fn engine(task: EngineTask) -> Result<()> {
         }
         EngineTask::Env { graphdriver } => print!("{}", engine::env(graphdriver)?),
     }
+    Ok(())
+}
+
+fn frontend(push: bool, oci: Option<&Path>, wish: Wish) -> Result<()> {
+    let engines = engine::up(wish)?;
+    let binaries = frontend::build()?;
+    for engine in engines.all() {
+        frontend::image(engine, &binaries)?;
+    }
+    println!(
+        "{} ({} bytes compressed)",
+        frontend::NAME,
+        binaries.compressed
+    );
+    if push {
+        let registry = engines
+            .registry
+            .context("only the private engine has a registry: use --private")?;
+        println!("{}", frontend::push(&engines.main, &registry)?);
+    }
+    if let Some(dir) = oci {
+        let dir = std::path::absolute(dir)?;
+        frontend::oci(&engines.main, &dir)?;
+        println!("{}", dir.display());
+    }
+    Ok(())
+}
+
+fn test(only: &[String], list: bool, wish: Wish) -> Result<()> {
+    if list {
+        for suite in suites::SUITES {
+            println!("{:<10} {}", suite.name, suite.about);
+        }
+        return Ok(());
+    }
+    ensure!(suites::run(only, wish)?, "a suite failed");
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! Where things are in this repository.
+//! Where things are in this repository, and its cargo.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 /// The root of the checkout, whatever the working directory is.
 pub(crate) fn root() -> PathBuf {
@@ -9,4 +10,19 @@ pub(crate) fn root() -> PathBuf {
     let own = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     own.parent().map_or(own.clone(), PathBuf::from)
+}
+
+/// A cargo command that works on this repository.
+pub(crate) fn cargo() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(program);
+    cargo.current_dir(root());
+    cargo
+}
+
+/// Where cargo keeps the sources of dependencies.
+pub(crate) fn cargo_home() -> Option<PathBuf> {
+    std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }

@@ -57,6 +57,21 @@ pub(crate) fn output(command: &mut Command, limit: Duration) -> Result<Said> {
     Ok(said)
 }
 
+/// Runs a command on the caller's terminal; a non-zero exit is an error, and so
+/// is one that does not end within `limit`.
+pub(crate) fn attached(command: &mut Command, limit: Duration) -> Result<()> {
+    let name = shown(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("cannot start `{name}`"))?;
+    match wait(&mut child, limit)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => bail!("`{name}` failed ({status})"),
+        None => bail!("`{name}` did not end within {} s", limit.as_secs()),
+    }
+}
+
 /// Waits until `ready` says so; `false` when `limit` ran out first.
 pub(crate) fn until(limit: Duration, mut ready: impl FnMut() -> Result<bool>) -> Result<bool> {
     let start = Instant::now();

@@ -55,13 +55,42 @@ pub(crate) enum Kind {
     GraphDriver,
 }
 
+impl Kind {
+    /// Its name, for tests.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Ambient => "ambient",
+            Kind::Private => "private",
+            Kind::GraphDriver => "graphdriver",
+        }
+    }
+}
+
 /// What `up` is asked for.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Wish {
     /// Use the private engine even where another one is reachable.
     pub(crate) private: bool,
     /// Start the engine without merge and diff too.
     pub(crate) graphdriver: bool,
+}
+
+impl Wish {
+    /// An engine without merge and diff is always ours.
+    pub(crate) fn new(private: bool, graphdriver: bool) -> Wish {
+        Wish {
+            private: private || graphdriver,
+            graphdriver,
+        }
+    }
+
+    /// The second engine too, unless the first is one that was there before.
+    pub(crate) fn with_graphdriver(self) -> Wish {
+        Wish {
+            graphdriver: true,
+            ..self
+        }
+    }
 }
 
 /// What runs after `up`.
@@ -122,6 +151,11 @@ impl Engine {
         Ok(env)
     }
 
+    /// Whether its BuildKit has merge and diff.
+    pub(crate) fn has_merge(&self) -> Result<bool> {
+        Ok(self.info()?.merge)
+    }
+
     /// What the engine says about itself.
     fn info(&self) -> Result<Info> {
         let format = "{{json .}}";
@@ -153,7 +187,7 @@ struct Info {
 pub(crate) fn up(wish: Wish) -> Result<Engines> {
     let base = base();
     let running = private(&base).is_some_and(|(main, _, _)| main.is_up());
-    if !wish.private && !running && !wish.graphdriver {
+    if !wish.private && !running {
         if let Some(main) = ambient() {
             return Ok(Engines {
                 main,

@@ -6,11 +6,11 @@
 //! has to load it.
 
 mod archive;
-mod needed;
+pub(crate) mod needed;
 mod root;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -84,6 +84,14 @@ pub(crate) fn ensure(engine: &Engine) -> Result<Vec<Made>> {
         .into_iter()
         .map(|base| ensure_one(engine, base).with_context(|| format!("image {}", base.name())))
         .collect()
+}
+
+/// Pushes an image to a registry on loopback; hands back its name there.
+pub(crate) fn push(engine: &Engine, base: Base, registry: &str) -> Result<String> {
+    let name = base.name().replacen("docker.io", registry, 1);
+    engine.run(&["tag", base.name(), &name], ASK)?;
+    engine.run(&["push", "--quiet", &name], LOAD)?;
+    Ok(name)
 }
 
 fn ensure_one(engine: &Engine, base: Base) -> Result<Made> {
@@ -195,14 +203,6 @@ fn digest(names: &[String]) -> String {
 /// Bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Where the archive of an image is kept.
-pub(crate) fn archive_of(base: Base) -> PathBuf {
-    engine::base()
-        .join("images")
-        .join(base.folder())
-        .join("image.tar")
 }
 
 #[cfg(test)]
