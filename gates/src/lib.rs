@@ -1,1 +1,30 @@
 //! lanegate: checks of binary trees with one report.
+//!
+//! A gate looks at a tree that a build made and decides whether it may ship. The story, in order:
+//!
+//! 1. [`walk`] lists the tree: names as bytes, links listed and not followed.
+//! 2. [`format`] tells what a file is by its content and which machine it is for.
+//! 3. [`arch`] holds that against a row of the [`arch_table`] and writes down everything it saw
+//!    as a [`report`]. That is *inspect*: a pure function of the bytes.
+//! 4. [`verdict`] holds a [`policy`] (floors, allow entries) against the report. That is *assert*.
+//!    *Seal* then asks whether every expected verdict is there and green.
+//! 5. [`cli`] is the command around it, and [`exit`] says what its exit codes mean.
+//!
+//! Nothing here knows a version, a date or a revision: the cache keys of gates follow the bytes of
+//! the binary. [`arch::CHECK_VERSION`] is what changes when a check changes its mind.
+
+pub mod arch;
+pub mod arch_table;
+pub mod cli;
+pub mod exit;
+#[cfg(feature = "fixtures")]
+pub mod fixture;
+pub mod format;
+pub mod glob;
+pub mod input;
+pub mod limit;
+pub mod name;
+pub mod policy;
+pub mod report;
+pub mod verdict;
+pub mod walk;

@@ -1,0 +1,491 @@
+//! The gate `arch`: every binary of a tree is for the target's machine.
+//!
+//! Files are judged by content. An extension only matters in one direction: what is called a
+//! library and is none is a finding. Everything wrong is collected; nothing stops at the first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use object::read::{ReadCache, ReadRef as _};
+
+use crate::arch_table::Row;
+use crate::exit::{Failure, guard};
+use crate::format::magic::{self, Magic};
+use crate::format::{Class, Fault, archive, bitcode, coff, elf, is_device, pe, zip};
+use crate::input::{Cache, ReadSeek, Trouble, Watched, Window};
+use crate::limit;
+use crate::name::Name;
+use crate::report::{self, Counts, Finding, Inspect, Inspected, Item, RootCount};
+use crate::walk::{self, Root};
+
+/// The name of this check.
+pub const CHECK: &str = "arch";
+
+/// Counted up whenever the check judges the same bytes otherwise, or its report changes.
+pub const CHECK_VERSION: u32 = 1;
+
+/// Looks at everything below the roots.
+///
+/// The report depends on the bytes, names and kinds of the tree's entries and on nothing else.
+///
+/// # Errors
+/// [`Failure::Unreadable`] for what the bytes do not decide: a missing root, an I/O error, no
+/// memory, a bug.
+pub fn inspect(row: &Row, roots: &[Root]) -> Result<Inspected, Failure> {
+    inspect_with(row, roots, |file, seen| scan_file(row, file, seen))
+}
+
+fn inspect_with(
+    row: &Row,
+    roots: &[Root],
+    scan: impl Fn(&walk::File, &mut Seen) -> Result<(), Failure> + Sync,
+) -> Result<Inspected, Failure> {
+    let tree = walk::walk(roots)?;
+    let mut seen = Seen {
+        counts: Counts {
+            files: tree.files.len() as u64,
+            hard_links: tree.hard_links,
+            links: tree.links,
+            special: tree.special,
+            ..Counts::default()
+        },
+        ..Seen::default()
+    };
+    if tree.cut {
+        seen.fault(
+            &Name::default(),
+            "",
+            &Fault::Limit(format!(
+                "TREE_ENTRIES: more than {} entries",
+                limit::TREE_ENTRIES
+            )),
+        );
+    }
+    for part in in_parallel(&tree.files, |file| {
+        let mut part = Seen::default();
+        guard(&file.name.to_string(), || scan(file, &mut part))?;
+        Ok(part)
+    })? {
+        seen.counts.add(&part.counts);
+        seen.items.extend(part.items);
+        seen.findings.extend(part.findings);
+    }
+    let Seen {
+        counts,
+        mut findings,
+        mut items,
+    } = seen;
+    findings.sort_by(|a, b| (&a.subject, &a.id).cmp(&(&b.subject, &b.id)));
+    items.sort_by(|a, b| a.subject.cmp(&b.subject));
+    Ok(Inspected {
+        check: CHECK.to_owned(),
+        check_version: CHECK_VERSION,
+        counts,
+        findings,
+        items,
+        roots: tree
+            .roots
+            .into_iter()
+            .map(|(label, files, bytes)| RootCount {
+                bytes,
+                files,
+                label,
+            })
+            .collect(),
+        schema: report::SCHEMA.to_owned(),
+        stage: Inspect::Inspect,
+        target: row.target(),
+    })
+}
+
+/// Applies `work` to all files on all cores; results come in the files' order.
+fn in_parallel<T: Send>(
+    files: &[walk::File],
+    work: impl Fn(&walk::File) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results: Vec<(usize, Result<T, Failure>)> = std::thread::scope(|scope| {
+        let run = || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(file) = files.get(index) else {
+                    return done;
+                };
+                done.push((index, work(file)));
+            }
+        };
+        let helpers: Vec<_> = (1..cores.min(files.len()))
+            .map(|_| std::thread::Builder::new().spawn_scoped(scope, run))
+            .collect();
+        let mut all = run();
+        // A thread that could not start costs speed only: the others take its files.
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(done) => all.extend(done),
+                Err(_) => all.push((0, Err(Failure::Unreadable("a thread died".to_owned())))),
+            }
+        }
+        all
+    });
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What one file held.
+#[derive(Default)]
+struct Seen {
+    counts: Counts,
+    findings: Vec<Finding>,
+    items: Vec<Item>,
+}
+
+impl Seen {
+    fn finding(&mut self, id: &str, subject: &Name, actual: &str, expected: &str, why: String) {
+        let value = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        self.findings.push(Finding {
+            actual: value(actual),
+            expected: value(expected),
+            id: id.to_owned(),
+            subject: subject.clone(),
+            why,
+        });
+    }
+
+    /// A file or member that cannot be believed.
+    fn fault(&mut self, subject: &Name, what: &str, fault: &Fault) {
+        self.counts.unreadable += 1;
+        match fault {
+            Fault::Damaged(why) => {
+                self.finding(
+                    "ARCH005",
+                    subject,
+                    "",
+                    "",
+                    format!("cut or damaged {what}: {why}"),
+                );
+            }
+            Fault::Limit(why) => self.finding("GEN002", subject, "", "", format!("limit {why}")),
+        }
+    }
+
+    fn item(&mut self, subject: &Name, kind: &str, classes: BTreeMap<String, u64>) {
+        self.counts.inspected += 1;
+        self.counts.zip_members += u64::from(subject.bytes().contains(&b'!'));
+        *self.counts.by_kind.entry(kind.to_owned()).or_default() += 1;
+        for (class, count) in &classes {
+            *self.counts.by_class.entry(class.clone()).or_default() += count;
+        }
+        self.items.push(Item {
+            classes,
+            kind: kind.to_owned(),
+            subject: subject.clone(),
+        });
+    }
+}
+
+fn scan_file(row: &Row, file: &walk::File, seen: &mut Seen) -> Result<(), Failure> {
+    let io = |e| Failure::io(&file.name.to_string(), &e);
+    let handle = fs::File::open(&file.path).map_err(io)?;
+    let mut budget = limit::ZIP_TOTAL_BYTES;
+    let input = Scan {
+        row,
+        name: &file.name,
+        depth: 0,
+    };
+    input.run(Box::new(handle), &mut budget, seen)
+}
+
+/// One file or zip member that is being looked at.
+struct Scan<'r> {
+    row: &'r Row,
+    name: &'r Name,
+    /// How many zips it lies in.
+    depth: usize,
+}
+
+/// What a reader made of a file: its class, none if the format does not tell, or why not.
+type Machine = Result<Option<Class>, Fault>;
+
+impl Scan<'_> {
+    fn run(
+        &self,
+        input: Box<dyn ReadSeek + '_>,
+        budget: &mut u64,
+        seen: &mut Seen,
+    ) -> Result<(), Failure> {
+        let watched = Watched::new(input);
+        let trouble = watched.trouble();
+        let cache = ReadCache::new(watched);
+        let len = (&cache).len().unwrap_or(0);
+        let head = (&cache)
+            .read_bytes_at(0, len.min(magic::HEAD))
+            .unwrap_or_default();
+        self.check(&trouble)?;
+        let claims = magic::claims_binary(self.name.bytes());
+        let whole = cache.range(0, len);
+        match magic::sniff(head, len) {
+            Magic::Empty if claims => {
+                seen.counts.unreadable += 1;
+                let why = "an empty file with a binary's name".to_owned();
+                seen.finding("ARCH004", self.name, "", "", why);
+            }
+            Magic::Other | Magic::Zip if claims => {
+                seen.counts.unreadable += 1;
+                let why = "the name says binary, the content is something else".to_owned();
+                seen.finding("ARCH003", self.name, "", "", why);
+            }
+            Magic::Empty | Magic::Other => seen.counts.other += 1,
+            Magic::LinkerScript if claims => seen.counts.linker_scripts += 1,
+            Magic::LinkerScript => seen.counts.other += 1,
+            Magic::ThinArchive => {
+                seen.counts.unreadable += 1;
+                let why = "a thin archive: its members lie elsewhere".to_owned();
+                seen.finding("ARCH009", self.name, "", "", why);
+            }
+            Magic::Archive => self.archive(&cache, len, seen),
+            Magic::Zip => {
+                let inner = cache.into_inner();
+                return self.zip(inner, &trouble, budget, seen);
+            }
+            kind => {
+                let machine = machine(kind, whole);
+                // Four zero bytes and ones are a weak magic: anything may begin so.
+                let weak = matches!(kind, Magic::Import | Magic::Anonymous);
+                if weak && machine.is_err() && !claims {
+                    seen.counts.other += 1;
+                } else {
+                    self.single(kind, machine, seen);
+                }
+            }
+        }
+        self.check(&trouble)
+    }
+
+    /// A file that is for one machine.
+    fn single(&self, kind: Magic, machine: Machine, seen: &mut Seen) {
+        let word = kind_word(kind);
+        match machine {
+            Err(fault) => seen.fault(self.name, noun(kind), &fault),
+            Ok(Some(class)) if is_device(&class) => {
+                seen.counts.device += 1;
+                *seen.counts.by_class.entry(class.into()).or_default() += 1;
+            }
+            Ok(class) => {
+                self.judge(self.name, class.as_deref(), None, seen);
+                let class = class.unwrap_or("unknown bitcode".into());
+                seen.item(self.name, word, BTreeMap::from([(class.into(), 1)]));
+            }
+        }
+    }
+
+    /// Writes a finding when the class is not the target's. `share` is how many members of how
+    /// many of an archive have that class.
+    fn judge(
+        &self,
+        subject: &Name,
+        class: Option<&str>,
+        share: Option<(u64, u64)>,
+        seen: &mut Seen,
+    ) {
+        let expected = self.row.expected();
+        let Some(class) = class else {
+            let why = "bitcode that does not say which machine it is for".to_owned();
+            return seen.finding("ARCH007", subject, "unknown", &expected, why);
+        };
+        if self.row.accepts(class) {
+            return;
+        }
+        let target = self.row.target();
+        match share {
+            None => {
+                let why = format!("built for another machine than {target}");
+                seen.finding("ARCH001", subject, class, &expected, why);
+            }
+            Some((count, of)) => {
+                let why = format!("{count} of {of} members are for another machine than {target}");
+                seen.finding("ARCH002", subject, class, &expected, why);
+            }
+        }
+    }
+
+    fn archive(&self, cache: &Cache<'_>, len: u64, seen: &mut Seen) {
+        let whole = cache.range(0, len);
+        let list = archive::read(whole);
+        for fault in &list.faults {
+            seen.fault(self.name, "archive", fault);
+        }
+        // By class: how many, and the first of them by name.
+        let mut classes: BTreeMap<Option<Class>, (u64, &[u8])> = BTreeMap::new();
+        let mut strangers: (u64, &[u8]) = (0, &[]);
+        for member in &list.members {
+            let window = cache.range(member.offset, member.size);
+            let head = window
+                .read_bytes_at(0, member.size.min(64))
+                .unwrap_or_default();
+            let kind = magic::sniff(head, member.size);
+            let machine = match kind {
+                Magic::Pe
+                | Magic::Elf
+                | Magic::Coff
+                | Magic::Import
+                | Magic::Anonymous
+                | Magic::Bitcode
+                | Magic::MachO => machine(kind, window),
+                _ if magic::claims_binary(member.name) => {
+                    if strangers.0 == 0 {
+                        strangers.1 = member.name;
+                    }
+                    strangers.0 += 1;
+                    continue;
+                }
+                _ => {
+                    seen.counts.other += 1;
+                    continue;
+                }
+            };
+            match machine {
+                Err(fault) => {
+                    let subject = self.name.archive_member(member.name);
+                    seen.fault(&subject, noun(kind), &fault);
+                }
+                Ok(Some(class)) if is_device(&class) => seen.counts.device += 1,
+                Ok(class) => classes.entry(class).or_insert((0, member.name)).0 += 1,
+            }
+        }
+        if strangers.0 > 0 {
+            seen.counts.unreadable += strangers.0;
+            let subject = self.name.archive_member(strangers.1);
+            let why = format!(
+                "{} of {} members are called binaries and are something else",
+                strangers.0,
+                list.members.len()
+            );
+            seen.finding("ARCH003", &subject, "", "", why);
+        }
+        let total: u64 = classes.values().map(|(count, _)| count).sum();
+        for (class, (count, first)) in &classes {
+            let subject = self.name.archive_member(first);
+            self.judge(&subject, class.as_deref(), Some((*count, total)), seen);
+        }
+        let ec = classes.contains_key(&Some("ARM64EC".into()));
+        if ec && !list.native_symbols && self.row.accepts("ARM64EC") {
+            let why = "every symbol is for ARM64EC callers; a native program cannot link this";
+            seen.finding("ARCH008", self.name, "ARM64EC", "ARM64", why.to_owned());
+        }
+        if total > 0 {
+            seen.counts.archive_members += total;
+            let classes = classes
+                .into_iter()
+                .map(|(class, (count, _))| {
+                    (class.unwrap_or("unknown bitcode".into()).into(), count)
+                })
+                .collect();
+            seen.item(self.name, "archive", classes);
+        }
+    }
+
+    fn zip(
+        &self,
+        input: Watched<'_>,
+        trouble: &Trouble,
+        budget: &mut u64,
+        seen: &mut Seen,
+    ) -> Result<(), Failure> {
+        if self.depth == limit::NESTING {
+            let text = format!("NESTING: zips in zips deeper than {}", limit::NESTING);
+            seen.fault(self.name, "", &Fault::Limit(text));
+            return Ok(());
+        }
+        let mut list = match zip::Zip::open(input) {
+            Ok(list) => list,
+            Err(fault) => {
+                self.check(trouble)?;
+                seen.fault(self.name, "zip", &fault);
+                return Ok(());
+            }
+        };
+        for index in 0..list.len() {
+            let result = list.member(index, budget, |head, size, name| {
+                magic::claims_binary(name)
+                    || !matches!(
+                        magic::sniff(head, size),
+                        Magic::Other | Magic::Empty | Magic::LinkerScript
+                    )
+            });
+            self.check(trouble)?;
+            let name = |member: &[u8]| self.name.zip_member(member);
+            match result {
+                zip::Member::Directory => {}
+                zip::Member::Link => seen.counts.links += 1,
+                zip::Member::Plain => seen.counts.other += 1,
+                zip::Member::Fault(member, fault) => {
+                    seen.fault(&name(&member), "zip member", &fault)
+                }
+                zip::Member::NoMemory(size) => {
+                    return Err(Failure::Unreadable(format!(
+                        "{}: no memory for a member of {size} bytes",
+                        self.name
+                    )));
+                }
+                zip::Member::Bytes(member, bytes) => {
+                    let scan = Scan {
+                        row: self.row,
+                        name: &name(&member),
+                        depth: self.depth + 1,
+                    };
+                    scan.run(Box::new(std::io::Cursor::new(bytes)), budget, seen)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, trouble: &Trouble) -> Result<(), Failure> {
+        match trouble.take() {
+            Some(error) => Err(Failure::io(&self.name.to_string(), &error)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn machine(kind: Magic, data: Window<'_, '_>) -> Machine {
+    match kind {
+        Magic::Pe => pe::read(data).map(Some),
+        Magic::Elf => elf::read(data).map(Some),
+        Magic::Coff => coff::read(data).map(Some),
+        Magic::Import => coff::read_import(data).map(Some),
+        Magic::Anonymous => coff::read_anonymous(data).map(Some),
+        Magic::Bitcode => bitcode::read(data),
+        // No target takes it, so its processor does not matter.
+        _ => Ok(Some("Mach-O".into())),
+    }
+}
+
+/// The word that reports have for a kind.
+fn kind_word(kind: Magic) -> &'static str {
+    match kind {
+        Magic::Pe => "pe",
+        Magic::Elf => "elf",
+        Magic::Coff | Magic::Anonymous => "coff",
+        Magic::Import => "import",
+        Magic::Bitcode => "bitcode",
+        Magic::MachO => "mach-o",
+        Magic::Archive | Magic::ThinArchive => "archive",
+        Magic::Zip => "zip",
+        Magic::Empty | Magic::LinkerScript | Magic::Other => "file",
+    }
+}
+
+/// The word that sentences have for a kind.
+fn noun(kind: Magic) -> &'static str {
+    match kind {
+        Magic::Pe => "PE image",
+        Magic::Elf => "ELF file",
+        Magic::Coff | Magic::Anonymous => "COFF object",
+        Magic::Import => "import object",
+        kind => kind_word(kind),
+    }
+}

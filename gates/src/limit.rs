@@ -1,0 +1,23 @@
+//! The bounds on what a hostile or broken tree can make lanegate do. Overrunning one is a finding
+//! (GEN002) that carries the bound's name.
+
+/// Entries of all roots together.
+pub const TREE_ENTRIES: usize = 4_000_000;
+/// Members of one archive (`.lib`, `.a`).
+pub const ARCHIVE_MEMBERS: usize = 1_000_000;
+/// Members of one zip.
+pub const ZIP_MEMBERS: usize = 200_000;
+/// Bytes of one inflated zip member.
+pub const ZIP_MEMBER_BYTES: u64 = 1 << 30;
+/// Inflated bytes of one zip, what is nested in it included.
+pub const ZIP_TOTAL_BYTES: u64 = 8 << 30;
+/// Inflated over packed size of one zip member; members below [`ZIP_RATIO_FROM`] may exceed it.
+pub const ZIP_RATIO: u64 = 1_000;
+/// Inflated bytes from which [`ZIP_RATIO`] counts.
+pub const ZIP_RATIO_FROM: u64 = 1 << 20;
+/// Zips inside zips: a wheel in a zip is depth 2.
+pub const NESTING: usize = 3;
+/// Section headers of one ELF or COFF file.
+pub const SECTIONS: u64 = 1 << 20;
+/// Records and blocks read in search of a bitcode file's triple.
+pub const BITCODE_STEPS: usize = 100_000;

@@ -1,0 +1,402 @@
+//! Reports: what *inspect* saw, and what *assert* made of it. Schema `gate-report/1`.
+//!
+//! Canonical JSON: keys sorted, one line feed at the end, no clock and no path of this machine.
+//! A report that is read back must be canonical to the byte, so a cut or edited one is refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Failure;
+use crate::name::Name;
+use crate::policy::Policy;
+
+/// The schema of both kinds of report.
+pub const SCHEMA: &str = "gate-report/1";
+
+/// What *inspect* saw. Fields stand in the order of their JSON keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Inspected {
+    /// The check: `arch`.
+    pub check: String,
+    /// The number of the check's rules; another number judges otherwise.
+    pub check_version: u32,
+    /// How much was seen.
+    pub counts: Counts,
+    /// Everything wrong, sorted by subject, then rule.
+    pub findings: Vec<Finding>,
+    /// Everything whose machine was read, sorted by subject.
+    pub items: Vec<Item>,
+    /// The roots, in the order they were given.
+    pub roots: Vec<RootCount>,
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// `inspect`.
+    pub stage: Inspect,
+    /// The target, canonically: `windows/arm64`.
+    pub target: String,
+}
+
+/// The word `inspect`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inspect {
+    /// The only value.
+    Inspect,
+}
+
+/// The word `assert`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assert {
+    /// The only value.
+    Assert,
+}
+
+/// How much was seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Counts {
+    /// Members of archives whose machine was read.
+    pub archive_members: u64,
+    /// Machines read, by class; members of archives each count.
+    pub by_class: BTreeMap<String, u64>,
+    /// Items, by kind.
+    pub by_kind: BTreeMap<String, u64>,
+    /// Code for accelerators; not inspected, not judged.
+    pub device: u64,
+    /// Regular files, hard links to the same one counted once.
+    pub files: u64,
+    /// Further names of files that are counted already.
+    pub hard_links: u64,
+    /// Items: files and members of zips whose machine was read. This is what a floor is about.
+    pub inspected: u64,
+    /// Text that stands for a library.
+    pub linker_scripts: u64,
+    /// Symbolic links; not followed.
+    pub links: u64,
+    /// Files and members that are no binaries and do not claim to be.
+    pub other: u64,
+    /// Devices, sockets, pipes.
+    pub special: u64,
+    /// Files and members that should be binaries and could not be read as such: each a finding.
+    pub unreadable: u64,
+    /// Inspected items that lie in zips.
+    pub zip_members: u64,
+}
+
+impl Counts {
+    /// Adds what another part of the tree held.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            archive_members,
+            by_class,
+            by_kind,
+            device,
+            files,
+            hard_links,
+            inspected,
+            linker_scripts,
+            links,
+            other: rest,
+            special,
+            unreadable,
+            zip_members,
+        } = other;
+        for (sum, part) in [
+            (&mut self.archive_members, archive_members),
+            (&mut self.device, device),
+            (&mut self.files, files),
+            (&mut self.hard_links, hard_links),
+            (&mut self.inspected, inspected),
+            (&mut self.linker_scripts, linker_scripts),
+            (&mut self.links, links),
+            (&mut self.other, rest),
+            (&mut self.special, special),
+            (&mut self.unreadable, unreadable),
+            (&mut self.zip_members, zip_members),
+        ] {
+            *sum += part;
+        }
+        for (sums, parts) in [(&mut self.by_class, by_class), (&mut self.by_kind, by_kind)] {
+            for (key, part) in parts {
+                *sums.entry(key.clone()).or_default() += part;
+            }
+        }
+    }
+}
+
+/// Something wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Finding {
+    /// What was found, where that is a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// What was expected, where that is a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The rule: `ARCH001`; docs/gates.md lists them.
+    pub id: String,
+    /// What it is about: a file, `archive(member)`, `zip!member`, or an allow entry's pattern.
+    pub subject: Name,
+    /// The reason, in words.
+    pub why: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: ", self.id, self.subject)?;
+        if let Some(actual) = &self.actual {
+            write!(f, "found {actual}")?;
+            if let Some(expected) = &self.expected {
+                write!(f, ", expected {expected}")?;
+            }
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.why)
+    }
+}
+
+/// Something whose machine was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Item {
+    /// Its machine class; an archive has one count per class of its members.
+    pub classes: BTreeMap<String, u64>,
+    /// `pe`, `coff`, `archive`, `elf`, `bitcode`, `import` or `mach-o`.
+    pub kind: String,
+    /// Its name.
+    pub subject: Name,
+}
+
+/// One root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RootCount {
+    /// Bytes of its regular files.
+    pub bytes: u64,
+    /// Regular files.
+    pub files: u64,
+    /// Its label.
+    pub label: Name,
+}
+
+/// What *assert* decided. Fields stand in the order of their JSON keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Asserted {
+    /// The check: `arch`.
+    pub check: String,
+    /// The number of the check's rules.
+    pub check_version: u32,
+    /// What *inspect* counted.
+    pub counts: Counts,
+    /// Every allow entry and what it matched.
+    pub exemptions: Vec<Exemption>,
+    /// The exit code that goes with the verdict.
+    pub exit: u8,
+    /// What is wrong and not allowed; the first [`crate::verdict::MAX_FINDINGS`].
+    pub findings: Vec<Finding>,
+    /// Findings beyond those.
+    pub findings_omitted: u64,
+    /// Every floor and what was reached.
+    pub floors: Vec<FloorResult>,
+    /// The gate's name.
+    pub gate: String,
+    /// The policy, and the digest of the bytes it was read from.
+    pub policy: PolicyUsed,
+    /// The roots.
+    pub roots: Vec<RootCount>,
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// `assert`.
+    pub stage: Assert,
+    /// The target.
+    pub target: String,
+    /// The decision.
+    pub verdict: Verdict,
+}
+
+/// The policy as it was applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PolicyUsed {
+    /// `sha256:…` of the policy file's bytes.
+    pub digest: String,
+    /// Its content.
+    pub resolved: Policy,
+}
+
+/// One allow entry and what it matched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Exemption {
+    /// How many findings it covered.
+    pub findings: u64,
+    /// How many items and findings it matched.
+    pub matched: u64,
+    /// The pattern.
+    pub path: String,
+    /// The first few subjects it matched.
+    pub subjects: Vec<Name>,
+    /// The reason that the file gives.
+    pub why: String,
+}
+
+/// One floor and what was reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FloorResult {
+    /// Inspected and not exempt.
+    pub got: u64,
+    /// The floor.
+    pub least: u64,
+    /// Whether it was reached.
+    pub ok: bool,
+    /// What is counted.
+    pub what: String,
+}
+
+/// A decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Exit code 1: there are findings.
+    Fail,
+    /// Exit code 3: fewer things were inspected than a floor demands.
+    Insufficient,
+    /// Exit code 0.
+    Pass,
+}
+
+/// The canonical bytes of a report.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when it cannot be put as JSON, which is a bug.
+pub fn canonical<T: Serialize>(report: &T) -> Result<Vec<u8>, Failure> {
+    let mut bytes = serde_json::to_vec(report)
+        .map_err(|e| Failure::Unreadable(format!("the report cannot be written: {e}")))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Writes a report.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when the file cannot be written.
+pub fn write<T: Serialize>(report: &T, path: &Path) -> Result<(), Failure> {
+    fs::write(path, canonical(report)?).map_err(|e| Failure::io(&path.display().to_string(), &e))
+}
+
+/// Reads a report of the stage that `T` is for.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when it is missing, cut, edited, or of another schema or stage.
+pub fn read<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    let shown = path.display().to_string();
+    let bytes = fs::read(path).map_err(|e| Failure::io(&shown, &e))?;
+    let refuse = |why: String| Failure::Unreadable(format!("{shown}: {why}"));
+
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    let head: Head =
+        serde_json::from_slice(&bytes).map_err(|e| refuse(format!("not a whole report: {e}")))?;
+    if head.schema != SCHEMA {
+        return Err(refuse(format!(
+            "schema `{}`, expected `{SCHEMA}`",
+            head.schema
+        )));
+    }
+    let report: T = serde_json::from_slice(&bytes)
+        .map_err(|e| refuse(format!("not a report of this stage: {e}")))?;
+    if canonical(&report)? != bytes {
+        return Err(refuse("not as lanegate wrote it".to_owned()));
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the keys of every object in this JSON text are in byte order.
+    fn sorted(value: &serde_json::Value, text: &str) -> bool {
+        // serde_json's map sorts: if writing it again gives the same text, the text was sorted.
+        serde_json::to_string(value).unwrap() == text
+    }
+
+    fn sample() -> Inspected {
+        Inspected {
+            check: "arch".to_owned(),
+            check_version: 1,
+            counts: Counts::default(),
+            findings: vec![Finding {
+                actual: Some("AMD64".to_owned()),
+                expected: Some("ARM64".to_owned()),
+                id: "ARCH001".to_owned(),
+                subject: Name::new(*b"\xff"),
+                why: "w".to_owned(),
+            }],
+            items: vec![Item {
+                classes: BTreeMap::from([("AMD64".to_owned(), 1)]),
+                kind: "pe".to_owned(),
+                subject: Name::from("a"),
+            }],
+            roots: vec![RootCount {
+                bytes: 1,
+                files: 1,
+                label: Name::default(),
+            }],
+            schema: SCHEMA.to_owned(),
+            stage: Inspect::Inspect,
+            target: "windows/arm64".to_owned(),
+        }
+    }
+
+    #[test]
+    fn keys_are_sorted_everywhere() {
+        let text = serde_json::to_string(&sample()).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(sorted(&value, &text), "{text}");
+    }
+
+    #[test]
+    fn a_report_survives_a_round_and_every_cut_of_it_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        let report = sample();
+        write(&report, &path).unwrap();
+        assert_eq!(read::<Inspected>(&path).unwrap(), report);
+        let whole = fs::read(&path).unwrap();
+        for end in 0..whole.len() {
+            fs::write(&path, &whole[..end]).unwrap();
+            assert_eq!(
+                read::<Inspected>(&path).unwrap_err().exit().code(),
+                4,
+                "cut at {end}"
+            );
+        }
+        let text = String::from_utf8(whole).unwrap();
+        for (from, to) in [
+            ("gate-report/1", "gate-report/2"),
+            ("\"stage\":\"inspect\"", "\"stage\":\"assert\""),
+            ("\"why\":\"w\"", "\"why\": \"w\""),
+            ("\"why\":\"w\"", "\"why\":\"w\",\"new\":1"),
+        ] {
+            assert!(text.contains(from));
+            fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            assert_eq!(
+                read::<Inspected>(&path).unwrap_err().exit().code(),
+                4,
+                "{to}"
+            );
+        }
+    }
+}

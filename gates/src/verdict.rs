@@ -1,0 +1,323 @@
+//! *Assert*: a policy held against a report. *Seal*: whether every verdict is there and green.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::arch_table::Row;
+use crate::exit::{Exit, Failure};
+use crate::glob::Glob;
+use crate::name::Name;
+use crate::policy::{Allow, Loaded};
+use crate::report::{
+    self, Assert, Asserted, Exemption, Finding, FloorResult, Inspected, PolicyUsed, Verdict,
+};
+
+/// Findings that an asserted report lists; the rest is a number.
+pub const MAX_FINDINGS: usize = 1_000;
+/// Findings that are printed; the rest is a number, because step logs are clipped.
+pub const MAX_PRINTED: usize = 20;
+/// Subjects that a report lists for an allow entry.
+const MAX_SUBJECTS: usize = 20;
+
+/// Refuses a report that another check, version or target made.
+///
+/// # Errors
+/// [`Failure::Unreadable`] that says what is foreign.
+pub fn ours(report: &Inspected, row: &Row) -> Result<(), Failure> {
+    let foreign = |what: &str, found: &str, expected: &str| {
+        Failure::Unreadable(format!(
+            "a foreign report: its {what} is `{found}`, expected `{expected}`"
+        ))
+    };
+    if report.check != crate::arch::CHECK {
+        return Err(foreign("check", &report.check, crate::arch::CHECK));
+    }
+    if report.check_version != crate::arch::CHECK_VERSION {
+        let (found, expected) = (report.check_version, crate::arch::CHECK_VERSION);
+        return Err(foreign(
+            "check-version",
+            &found.to_string(),
+            &expected.to_string(),
+        ));
+    }
+    if report.target != row.target() {
+        return Err(foreign("target", &report.target, &row.target()));
+    }
+    Ok(())
+}
+
+/// Holds the policy against what was seen.
+#[must_use]
+pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
+    let policy = &loaded.policy;
+    let fold = row.folds_case();
+    let globs: Vec<Glob> = policy
+        .allow
+        .iter()
+        .map(|a| Glob::new(&a.path, fold))
+        .collect();
+    let mut matched: Vec<(BTreeSet<&Name>, u64)> = vec![(BTreeSet::new(), 0); globs.len()];
+    let mut exempt = |subject, is_finding| {
+        let mut any = false;
+        for (glob, (subjects, findings)) in globs.iter().zip(&mut matched) {
+            if covers(glob, subject) {
+                any = true;
+                subjects.insert(subject);
+                *findings += u64::from(is_finding);
+            }
+        }
+        any
+    };
+
+    let items: Vec<_> = report
+        .items
+        .iter()
+        .filter(|item| !exempt(&item.subject, false))
+        .collect();
+    let mut findings: Vec<Finding> = report
+        .findings
+        .iter()
+        .filter(|finding| !exempt(&finding.subject, true))
+        .cloned()
+        .collect();
+    let exemptions = policy
+        .allow
+        .iter()
+        .zip(&matched)
+        .map(exemption)
+        .collect::<Vec<_>>();
+    findings.extend(
+        exemptions
+            .iter()
+            .filter(|e| e.matched == 0)
+            .map(|e| Finding {
+                actual: None,
+                expected: None,
+                id: "GEN001".to_owned(),
+                subject: Name::from(e.path.as_str()),
+                why: format!(
+                    "this allow entry matches nothing; remove it (its reason was: {})",
+                    e.why
+                ),
+            }),
+    );
+
+    let floors: Vec<FloorResult> = policy
+        .floors
+        .iter()
+        .map(|(what, floor)| {
+            let got = items.iter().map(|item| count(what, item)).sum();
+            FloorResult {
+                got,
+                least: floor.least,
+                ok: got >= floor.least,
+                what: what.clone(),
+            }
+        })
+        .collect();
+    let omitted = findings.len().saturating_sub(MAX_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
+    let verdict = decide(&findings, &floors);
+    Asserted {
+        check: report.check.clone(),
+        check_version: report.check_version,
+        counts: report.counts.clone(),
+        exemptions,
+        exit: exit(verdict).code(),
+        findings,
+        findings_omitted: omitted as u64,
+        floors,
+        gate: policy.gate.clone(),
+        policy: PolicyUsed {
+            digest: loaded.digest.clone(),
+            resolved: policy.clone(),
+        },
+        roots: report.roots.clone(),
+        schema: report::SCHEMA.to_owned(),
+        stage: Assert::Assert,
+        target: report.target.clone(),
+        verdict,
+    }
+}
+
+fn decide(findings: &[Finding], floors: &[FloorResult]) -> Verdict {
+    if !findings.is_empty() {
+        Verdict::Fail
+    } else if floors.iter().any(|floor| !floor.ok) {
+        Verdict::Insufficient
+    } else {
+        Verdict::Pass
+    }
+}
+
+/// The exit that goes with a verdict.
+#[must_use]
+pub const fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Pass => Exit::Pass,
+        Verdict::Fail => Exit::Findings,
+        Verdict::Insufficient => Exit::Coverage,
+    }
+}
+
+/// Whether the glob matches the subject or what contains it: who allows a wheel allows its members.
+fn covers(glob: &Glob, subject: &Name) -> bool {
+    let bytes = subject.bytes();
+    glob.matches(bytes)
+        || bytes
+            .iter()
+            .enumerate()
+            .any(|(at, byte)| matches!(byte, b'!' | b'(') && glob.matches(&bytes[..at]))
+}
+
+fn count(what: &str, item: &report::Item) -> u64 {
+    match what {
+        "inspected" => 1,
+        "archive-members" if item.kind == "archive" => item.classes.values().sum(),
+        "zip-members" => item.subject.bytes().contains(&b'!').into(),
+        kind => u64::from(item.kind == kind),
+    }
+}
+
+fn exemption((allow, (subjects, findings)): (&Allow, &(BTreeSet<&Name>, u64))) -> Exemption {
+    Exemption {
+        findings: *findings,
+        matched: subjects.len() as u64,
+        path: allow.path.clone(),
+        subjects: subjects
+            .iter()
+            .take(MAX_SUBJECTS)
+            .map(|name| (*name).clone())
+            .collect(),
+        why: allow.why.clone(),
+    }
+}
+
+/// The verdict in a few lines: the first reason first, one line on the whole last.
+#[must_use]
+pub fn summary(report: &Asserted) -> String {
+    // Writing to a string cannot fail.
+    let mut out = String::new();
+    for finding in report.findings.iter().take(MAX_PRINTED) {
+        let _ = writeln!(out, "error: {finding}");
+    }
+    let total = report.findings.len() as u64 + report.findings_omitted;
+    let hidden = total.saturating_sub(MAX_PRINTED as u64);
+    if hidden > 0 {
+        let _ = writeln!(out, "and {hidden} more");
+    }
+    for floor in report.floors.iter().filter(|floor| !floor.ok) {
+        let FloorResult {
+            got, least, what, ..
+        } = floor;
+        let _ = writeln!(
+            out,
+            "error: GEN003 {what}: {got} counted, at least {least} expected"
+        );
+    }
+    for exemption in report
+        .exemptions
+        .iter()
+        .filter(|e| e.matched > 0)
+        .take(MAX_PRINTED)
+    {
+        let Exemption {
+            findings,
+            matched,
+            path,
+            subjects,
+            why,
+        } = exemption;
+        let shown: Vec<String> = subjects.iter().take(3).map(Name::to_string).collect();
+        let more = if *matched > 3 { ", …" } else { "" };
+        let _ = writeln!(
+            out,
+            "allowed: {path} covers {} on {}{more}: {why}",
+            number(*findings, "finding"),
+            shown.join(", ")
+        );
+    }
+    let state = match report.verdict {
+        Verdict::Pass => "passed",
+        Verdict::Fail => "failed",
+        Verdict::Insufficient => "saw too little",
+    };
+    let floor = report.floors.iter().find(|floor| floor.what == "inspected");
+    let seen = report.counts.inspected;
+    let seen = match floor {
+        Some(FloorResult { got, least, .. }) if *got < seen => {
+            format!(
+                "{got} inspected (at least {least}) and {} allowed",
+                seen - got
+            )
+        }
+        Some(FloorResult { least, .. }) => format!("{seen} inspected (at least {least})"),
+        None => format!("{seen} inspected"),
+    };
+    let _ = writeln!(
+        out,
+        "gate {} for {} {state}: {seen}, {}",
+        report.gate,
+        report.target,
+        number(total, "finding")
+    );
+    if let Some(why) = &report.policy.resolved.empty_ok {
+        let _ = writeln!(out, "nothing need be there: {why}");
+    }
+    out
+}
+
+/// `1 finding`, `2 findings`.
+#[must_use]
+pub fn number(count: u64, thing: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{s}")
+}
+
+/// A verdict that a seal waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// The gate's name.
+    pub gate: String,
+    /// `sha256:…` of its policy file, when the caller wants to be sure of it.
+    pub policy: Option<String>,
+}
+
+/// Reads an asserted report and makes sure that it is the expected one and contradicts itself
+/// nowhere.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when it is missing, cut, foreign or inconsistent.
+pub fn sealed(path: &Path, expected: &Expected) -> Result<Asserted, Failure> {
+    let report: Asserted = report::read(path)?;
+    let refuse = |why: String| Failure::Unreadable(format!("{}: {why}", path.display()));
+    if report.gate != expected.gate {
+        return Err(refuse(format!(
+            "the verdict of gate `{}`, expected `{}`",
+            report.gate, expected.gate
+        )));
+    }
+    if report.check != crate::arch::CHECK || report.check_version != crate::arch::CHECK_VERSION {
+        return Err(refuse(format!(
+            "made by `{}` {}, expected `{}` {}",
+            report.check,
+            report.check_version,
+            crate::arch::CHECK,
+            crate::arch::CHECK_VERSION
+        )));
+    }
+    if let Some(digest) = &expected.policy
+        && report.policy.digest != *digest
+    {
+        return Err(refuse(format!(
+            "made with policy {}, expected {digest}",
+            report.policy.digest
+        )));
+    }
+    let verdict = decide(&report.findings, &report.floors);
+    if report.verdict != verdict || report.exit != exit(verdict).code() {
+        return Err(refuse("its verdict contradicts its findings".to_owned()));
+    }
+    Ok(report)
+}

@@ -1,0 +1,195 @@
+//! Lists a tree: every entry once, in the order of its name's bytes, links not followed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+use crate::limit;
+use crate::name::Name;
+
+/// A directory (or a single file) to look at, and the name it goes by in reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What names of its files begin with; may be empty.
+    pub label: Name,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// Regular files, sorted by name; of several hard links only the first.
+    pub files: Vec<File>,
+    /// Symbolic links and reparse points.
+    pub links: u64,
+    /// Further names of files already listed.
+    pub hard_links: u64,
+    /// Devices, sockets, pipes.
+    pub special: u64,
+    /// Files and bytes of each root, in the order the roots were given.
+    pub roots: Vec<(Name, u64, u64)>,
+    /// The walk stopped at [`limit::TREE_ENTRIES`].
+    pub cut: bool,
+}
+
+/// A regular file.
+#[derive(Debug)]
+pub struct File {
+    /// Its name in reports: label and path, `/` between them.
+    pub name: Name,
+    /// Where it lies.
+    pub path: PathBuf,
+    id: Option<(u64, u64)>,
+}
+
+/// Walks the roots.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when a root is missing or anything below it cannot be listed.
+pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
+    let mut tree = Tree::default();
+    let mut entries = 0;
+    for root in roots {
+        let io = |path: &Path, e| {
+            Failure::io(
+                &Name::new(path.as_os_str().as_encoded_bytes()).to_string(),
+                &e,
+            )
+        };
+        let (mut files, mut bytes) = (0, 0);
+        // A root that is itself a link is meant; only below it links are not followed.
+        let meta = fs::metadata(&root.path).map_err(|e| io(&root.path, e))?;
+        let mut open = Vec::new();
+        if meta.is_dir() {
+            open.push((root.path.clone(), root.label.clone()));
+        } else if meta.is_file() {
+            let name = match root.path.file_name() {
+                Some(base) => root.label.join(&name_bytes(base)),
+                None => root.label.clone(),
+            };
+            (files, bytes) = (1, meta.len());
+            tree.files.push(File {
+                name,
+                path: root.path.clone(),
+                id: id(&meta),
+            });
+        } else {
+            return Err(Failure::Unreadable(format!(
+                "{}: neither a directory nor a file",
+                root.label
+            )));
+        }
+        while let Some((dir, name)) = open.pop() {
+            for entry in fs::read_dir(&dir).map_err(|e| io(&dir, e))? {
+                let entry = entry.map_err(|e| io(&dir, e))?;
+                entries += 1;
+                if entries > limit::TREE_ENTRIES {
+                    tree.cut = true;
+                    break;
+                }
+                let path = entry.path();
+                let name = name.join(&name_bytes(&entry.file_name()));
+                let kind = entry.file_type().map_err(|e| io(&path, e))?;
+                if kind.is_symlink() {
+                    tree.links += 1;
+                } else if kind.is_dir() {
+                    open.push((path, name));
+                } else if kind.is_file() {
+                    let meta = entry.metadata().map_err(|e| io(&path, e))?;
+                    files += 1;
+                    bytes += meta.len();
+                    tree.files.push(File {
+                        name,
+                        path,
+                        id: id(&meta),
+                    });
+                } else {
+                    tree.special += 1;
+                }
+            }
+        }
+        tree.roots.push((root.label.clone(), files, bytes));
+    }
+    tree.files.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut seen = BTreeSet::new();
+    let before = tree.files.len();
+    tree.files
+        .retain(|file| file.id.is_none_or(|id| seen.insert(id)));
+    tree.hard_links = (before - tree.files.len()) as u64;
+    Ok(tree)
+}
+
+/// The bytes of a file name; on Windows, where names are UTF-16, their WTF-8.
+fn name_bytes(name: &OsStr) -> Vec<u8> {
+    name.as_encoded_bytes().to_vec()
+}
+
+#[cfg(unix)]
+fn id(meta: &fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    (meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn id(_: &fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn root(dir: &tempfile::TempDir) -> Root {
+        Root {
+            path: dir.path().to_owned(),
+            label: Name::from("t"),
+        }
+    }
+
+    #[test]
+    fn links_are_listed_not_followed_and_hard_links_count_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |p: &str| dir.path().join(p);
+        fs::create_dir(at("sub")).unwrap();
+        fs::write(at("sub/z"), "12").unwrap();
+        fs::hard_link(at("sub/z"), at("a")).unwrap();
+        symlink("a", at("link")).unwrap();
+        symlink(".", at("sub/loop")).unwrap();
+        symlink("nowhere", at("dangling")).unwrap();
+        let tree = walk(&[root(&dir)]).unwrap();
+        let names: Vec<String> = tree.files.iter().map(|f| f.name.to_string()).collect();
+        assert_eq!(
+            names,
+            ["t/a"],
+            "the first name in byte order stands for both"
+        );
+        assert_eq!((tree.links, tree.hard_links, tree.special), (3, 1, 0));
+        assert_eq!(tree.roots, [(Name::from("t"), 2, 4)]);
+    }
+
+    #[test]
+    fn a_missing_root_is_unreadable_and_a_dangling_one_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut gone = root(&dir);
+        gone.path = dir.path().join("gone");
+        assert_eq!(
+            walk(std::slice::from_ref(&gone)).unwrap_err().exit().code(),
+            4
+        );
+        symlink("nowhere", &gone.path).unwrap();
+        assert_eq!(walk(&[gone]).unwrap_err().exit().code(), 4);
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_kept() {
+        use std::os::unix::ffi::OsStrExt;
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(OsStr::from_bytes(b"\xff.dll")), "").unwrap();
+        let tree = walk(&[root(&dir)]).unwrap();
+        assert_eq!(tree.files[0].name.bytes(), b"t/\xff.dll");
+    }
+}

@@ -1,0 +1,1 @@
+//! Real files that nobody here made, against other readers.
