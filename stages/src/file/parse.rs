@@ -426,20 +426,7 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
     if let Some(name) = &name {
         Names::Word.check(name, report);
     }
-    let run = templates(&mut fields, "run", Dollar::Shell, report);
-    let script = fields.text("script", report);
-    let command = match (run, script) {
-        (Some(run), None) if !run.is_empty() => Some(Command::Run(run)),
-        (None, Some(script)) => Some(Command::Script(script)),
-        _ => {
-            report.push(
-                Diagnostic::new(rule::VALUE, "a step has either `run` or `script`")
-                    .at(fields.span(), "this step")
-                    .help("run = [\"command\", \"argument\"], or script = '''…'''"),
-            );
-            None
-        }
-    };
+    let command = command(&mut fields, report);
     let args = fields
         .texts("args", report)
         .iter()
@@ -479,6 +466,33 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         network,
         span,
     })
+}
+
+fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> {
+    let (has_run, has_script) = (fields.get("run").is_some(), fields.get("script").is_some());
+    let run = templates(fields, "run", Dollar::Shell, report);
+    let script = fields.text("script", report);
+    if has_run == has_script {
+        report.push(
+            Diagnostic::new(rule::VALUE, "a step has either `run` or `script`")
+                .at(fields.span(), "this step")
+                .help("run = [\"command\", \"argument\"], or script = '''…'''"),
+        );
+        return None;
+    }
+    match (run, script) {
+        (Some(run), _) if !run.is_empty() => Some(Command::Run(run)),
+        (Some(_), _) => {
+            let found = Diagnostic::new(rule::VALUE, "`run` of a step has no command");
+            report.push(
+                found
+                    .at(fields.span(), "this step")
+                    .help("run = [\"command\", \"argument\"]"),
+            );
+            None
+        }
+        (None, script) => script.map(Command::Script),
+    }
 }
 
 fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {

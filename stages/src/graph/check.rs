@@ -63,16 +63,16 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
 /// Pins, arguments and host settings share one namespace: a step sees each by its bare name.
 fn namespaces(graph: &Graph, report: &mut Report) {
     let mut seen: BTreeMap<&str, (&str, &Span)> = BTreeMap::new();
-    let args = graph.args.iter().map(|(n, a)| ("argument", n, &a.span));
+    let args = graph.args.iter().map(|(n, a)| ("an argument", n, &a.span));
     let hosts = graph
         .hosts
         .iter()
-        .map(|(n, h)| ("host setting", n, &h.span));
+        .map(|(n, h)| ("a host setting", n, &h.span));
     let pins = graph
         .pins
         .iter()
         .filter(|(n, _)| graph.in_scope(n))
-        .map(|(n, p)| ("pin", n, &p.span));
+        .map(|(n, p)| ("a pin", n, &p.span));
     for (kind, name, span) in args.chain(hosts).chain(pins) {
         if let Some((first, at)) = seen.insert(name, (kind, span)) {
             report.push(

@@ -66,7 +66,6 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
 }
 
 fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMap<&'g str, String> {
-    let settable: Vec<&str> = graph.args.keys().map(String::as_str).collect();
     for name in request
         .args
         .keys()
@@ -93,13 +92,9 @@ fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMa
                 .at(&pin.span, "it is a pin")
                 .help("change it in the pins file")
         } else {
-            let found = found.at(&graph.table.span, "this graph");
-            if settable.is_empty() {
-                found.help("it declares no arguments")
-            } else {
-                let hint = suggest(name, settable.iter().copied());
-                found.help(hint.replace("known: ", "what may be set: "))
-            }
+            found
+                .at(&graph.table.span, "this graph")
+                .help(settable(graph, name))
         });
     }
     graph
@@ -111,6 +106,24 @@ fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMa
             Some((name.as_str(), value))
         })
         .collect()
+}
+
+/// What may be set, each with its documentation, and which of it is nearest to `name`.
+fn settable(graph: &Graph, name: &str) -> String {
+    let distance =
+        |known: &&String| strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
+    let Some(nearest) = graph.args.keys().min_by_key(distance) else {
+        return "it declares no arguments".to_owned();
+    };
+    let list: Vec<String> = graph
+        .args
+        .iter()
+        .map(|(known, arg)| format!("{known} ({})", arg.about.value))
+        .collect();
+    format!(
+        "the nearest is `{nearest}`; what may be set: {}",
+        list.join(", ")
+    )
 }
 
 fn target<'g>(
@@ -191,7 +204,7 @@ fn target<'g>(
                             ),
                         )
                         .at(&lane.span, "this lane")
-                        .help(suggest(part, known.chain(["gates"]).collect::<Vec<_>>())),
+                        .help(suggest(part, known)),
                     );
                     return None;
                 }

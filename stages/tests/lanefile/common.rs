@@ -1,0 +1,110 @@
+//! A lane file on its way through the crate, without an engine.
+
+use std::collections::BTreeMap;
+
+use ::llb::{Caps, Image, Output, Platform};
+use stages::diag::{Report, Sources};
+use stages::file;
+use stages::graph::{self, Graph};
+use stages::lower::{self, Context, ExecOptions, Host, Lowered};
+use stages::plan::{self, Facts, ImageConfig, ImageFact, ImageSource, Plan, Request};
+
+/// Texts and the graph that they make, or everything that is wrong with them.
+pub(crate) struct Loaded {
+    pub(crate) sources: Sources,
+    pub(crate) graph: Result<Graph, Report>,
+}
+
+/// Reads a lane file and its pins.
+pub(crate) fn load(lanes: &str, pins: &str) -> Loaded {
+    let mut sources = Sources::default();
+    let lanes = sources.add("lanes.toml", lanes);
+    let pins = sources.add("versions.env", pins);
+    let mut report = Report::default();
+    let pins = file::parse_pins(&sources, pins, &mut report);
+    let graph = file::parse(&sources, lanes).and_then(|document| {
+        let graph = graph::resolve(document, pins);
+        report.into_result(()).and(graph)
+    });
+    Loaded { sources, graph }
+}
+
+/// What an engine would say of every image.
+pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
+    let config = ImageConfig::from_image(
+        br#"{"config":{"Env":["PATH=/usr/bin:/bin"],"Cmd":["sh"],"WorkingDir":"/home"}}"#,
+    );
+    let config = config.expect("an image config");
+    let images = selection
+        .images()
+        .expect("references")
+        .into_iter()
+        .map(|image| {
+            let digest = "sha256:".to_owned() + &"ab".repeat(32);
+            let reference = format!("docker.io/library/{}@{digest}", image.value);
+            let source = ImageSource::Registry { reference };
+            (
+                image.value,
+                ImageFact {
+                    source,
+                    config: config.clone(),
+                },
+            )
+        });
+    Facts {
+        images: images.collect(),
+    }
+}
+
+/// A request by target and arguments.
+pub(crate) fn request(target: &str, args: &[(&str, &str)]) -> Request {
+    let args: BTreeMap<String, String> = args
+        .iter()
+        .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+        .collect();
+    Request {
+        target: Some(target.to_owned()),
+        args,
+        platforms: Vec::new(),
+    }
+}
+
+/// The plan of a request.
+pub(crate) fn plan(graph: &Graph, request: &Request) -> Result<(Plan, Facts), Report> {
+    let selection = plan::select(graph, request)?;
+    let facts = facts(&selection);
+    plan::plan(&selection, &facts).map(|plan| (plan, facts))
+}
+
+/// The LLB of a request on an engine with these capabilities.
+pub(crate) fn lower(loaded: &Loaded, request: &Request, caps: &Caps) -> Result<Lowered, Report> {
+    let graph = loaded.graph.as_ref().map_err(Clone::clone)?;
+    let (plan, facts) = plan(graph, request)?;
+    let host = Host {
+        caps,
+        context: Context::Session("session".into()),
+        lanegate: Some(lanegate()),
+        worker: Platform::new("linux", "amd64"),
+        no_cache: &|_| false,
+        exec: ExecOptions::default(),
+    };
+    lower::lower(&plan, &facts, &loaded.sources, &host)
+}
+
+fn lanegate() -> Output {
+    let reference = format!("docker.io/lanekit/frontend:test@sha256:{}", "cd".repeat(32));
+    Image::new(
+        reference.parse().expect("a reference"),
+        Platform::new("linux", "amd64"),
+    )
+    .build()
+}
+
+/// What is wrong, as people see it.
+
+pub(crate) fn rendered(loaded: &Loaded) -> String {
+    match &loaded.graph {
+        Ok(_) => "nothing is wrong".into(),
+        Err(report) => report.render(&loaded.sources, false),
+    }
+}

@@ -1,0 +1,5 @@
+//! Lane files on their way through the crate: to errors, and to LLB.
+
+mod common;
+mod errors;
+mod llb;
