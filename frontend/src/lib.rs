@@ -2,7 +2,10 @@
 //!
 //! [`gateway`] is the frontend that an engine starts in a container.
 
+pub mod build;
+pub mod command;
 pub mod gateway;
+pub mod lanefile;
 
 /// The gRPC client and server of the engine's bridge, generated from `llb/proto/gateway.proto`.
 /// The text is included, not compiled as a module, so that the formatter leaves it as it was written.

@@ -3,24 +3,20 @@
 //! A [`Bridge`] is asked what the engine can do, solves definitions, reads files of what it solved, and is used up
 //! by [`Bridge::finish`]: so one build gives one answer, and never an empty one (which kills an engine).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
+use llb::caps::{self, Cap, Caps};
 use llb::proto::{gateway, pb, rpc};
+use llb::{Platform, Reference, ResolveMode};
 use prost::Message as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tonic::codegen::http::Uri;
 
 use super::error::Failure;
-use super::opts::{CacheImport, ResolveMode};
-use super::platform::Platform;
-use super::reference::{Reference, is_digest};
+use super::opts::CacheImport;
 use super::transport::{self, Connection, Engine, MAX_MESSAGE};
 use crate::generated::llb_bridge_client::LlbBridgeClient;
-
-/// The largest file that is read through the bridge, in bytes. A lane file travels with every definition and in
-/// every error, base64-encoded, and all of that has to fit one message.
-pub const MAX_FILE: u64 = 4 << 20;
 
 /// Bits of a file's mode, as Go numbers them (`io/fs.FileMode`).
 const MODE_DIR: u32 = 1 << 31;
@@ -31,19 +27,10 @@ const MODE_SPECIAL: u32 = 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19;
 pub struct Bridge {
     client: LlbBridgeClient<Engine>,
     connection: Connection,
-    caps: Caps,
+    llb_caps: Caps,
+    gateway_caps: Caps,
+    disabled: BTreeMap<String, String>,
     workers: Vec<Worker>,
-}
-
-/// What the engine can do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caps {
-    /// What ops and their fields it takes.
-    pub llb: BTreeSet<String>,
-    /// What it can be asked.
-    pub gateway: BTreeSet<String>,
-    /// What it knows but has turned off, with its reason.
-    pub disabled: BTreeMap<String, String>,
 }
 
 /// One worker of the engine; the first is the one that runs steps.
@@ -85,14 +72,12 @@ pub enum ImageSource {
     Registry(Reference),
     /// In a store of the client.
     OciLayout {
-        /// What it is called in progress and errors.
+        /// What it is called in progress and errors, and its digest, by which it is found.
         name: Reference,
         /// The client's session.
         session: String,
         /// The store's id.
         store: String,
-        /// Which image of it.
-        digest: String,
     },
 }
 
@@ -101,8 +86,6 @@ pub enum ImageSource {
 pub struct Image {
     /// Its name with the digest that it has now.
     pub name: Reference,
-    /// That digest.
-    pub digest: String,
     /// Its config, OCI's JSON.
     pub config: Vec<u8>,
 }
@@ -152,7 +135,9 @@ impl Bridge {
         let mut bridge = Self {
             client,
             connection,
-            caps: Caps::default(),
+            llb_caps: Caps::default(),
+            gateway_caps: Caps::default(),
+            disabled: BTreeMap::new(),
             workers: Vec::new(),
         };
         match bridge.client.ping(gateway::PingRequest {}).await {
@@ -170,37 +155,34 @@ impl Bridge {
     }
 
     fn learn(&mut self, pong: gateway::PongResponse) {
-        let mut caps = Caps::default();
-        for (list, enabled) in [
-            (pong.llb_caps, &mut caps.llb),
-            (pong.frontend_api_caps, &mut caps.gateway),
-        ] {
-            for cap in list {
-                if cap.enabled {
-                    enabled.insert(cap.id);
-                } else {
-                    caps.disabled.insert(cap.id, cap.disabled_reason_msg);
-                }
-            }
-        }
-        self.caps = caps;
-        let platform = |p: pb::Platform| Platform {
-            os: p.os,
-            architecture: p.architecture,
-            variant: p.variant,
-            os_version: p.os_version,
-        };
+        self.llb_caps = Caps::of(&pong.llb_caps);
+        self.gateway_caps = Caps::of(&pong.frontend_api_caps);
+        let all = pong.llb_caps.into_iter().chain(pong.frontend_api_caps);
+        self.disabled = all
+            .filter(|cap| !cap.enabled)
+            .map(|cap| (cap.id, cap.disabled_reason_msg))
+            .collect();
         let worker = |w: llb::proto::types::WorkerRecord| Worker {
             labels: w.labels,
-            platforms: w.platforms.into_iter().map(platform).collect(),
+            platforms: w.platforms.iter().map(Platform::from).collect(),
         };
         self.workers = pong.workers.into_iter().map(worker).collect();
     }
 
-    /// What the engine can do.
+    /// What ops the engine takes.
     #[must_use]
     pub fn caps(&self) -> &Caps {
-        &self.caps
+        &self.llb_caps
+    }
+
+    /// What the engine knows but has turned off, with its reason.
+    #[must_use]
+    pub fn disabled(&self) -> &BTreeMap<String, String> {
+        &self.disabled
+    }
+
+    fn can(&self, cap: Cap) -> bool {
+        self.gateway_caps.supports(cap)
     }
 
     /// The engine's workers, the default one first.
@@ -225,8 +207,7 @@ impl Bridge {
                 "the build's graph takes {size} bytes, and engines take {MAX_MESSAGE}: use fewer steps or smaller texts"
             )));
         }
-        let in_solve =
-            evaluate == Evaluate::Now && self.caps.gateway.contains("gateway.solve.evaluate");
+        let in_solve = evaluate == Evaluate::Now && self.can(caps::GATEWAY_SOLVE_EVALUATE);
         let cache = |cache: &CacheImport| gateway::CacheOptionsEntry {
             r#type: cache.kind.clone(),
             attrs: cache.attrs.clone(),
@@ -254,7 +235,7 @@ impl Bridge {
         if result.id.is_empty() {
             return Ok(());
         }
-        if self.caps.gateway.contains("gateway.evaluate") {
+        if self.can(caps::GATEWAY_EVALUATE) {
             let request = gateway::EvaluateRequest {
                 r#ref: result.id.clone(),
             };
@@ -286,11 +267,11 @@ impl Bridge {
         stat.ok_or_else(|| Failure::new(format!("the engine says nothing about {path}")))
     }
 
-    /// Reads a file whole, at most [`MAX_FILE`] bytes.
+    /// Reads a file whole, if it has at most `limit` bytes: what is larger than a message cannot be read at once.
     ///
     /// # Errors
     /// When it is not there, is no file, is larger, or the file system could not be made.
-    pub async fn read_file(&self, of: &Ref, path: &str) -> Result<Vec<u8>, Failure> {
+    pub async fn read_file(&self, of: &Ref, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
         let stat = self.stat(of, path).await?;
         if stat.mode & MODE_DIR != 0 {
             return Err(Failure::new(format!("{path} is a directory, not a file")));
@@ -301,9 +282,9 @@ impl Bridge {
             )));
         }
         let size = stat.size;
-        if u64::try_from(size).map_or(true, |size| size > MAX_FILE) {
+        if u64::try_from(size).map_or(true, |size| size > limit) {
             return Err(Failure::new(format!(
-                "{path} has {size} bytes; at most {MAX_FILE} are read"
+                "{path} has {size} bytes; at most {limit} are read"
             )));
         }
         let request = gateway::ReadFileRequest {
@@ -331,38 +312,31 @@ impl Bridge {
         mode: ResolveMode,
         shown: &str,
     ) -> Result<Image, Failure> {
-        let name = match source {
-            ImageSource::Registry(name) => name.clone(),
-            ImageSource::OciLayout { name, digest, .. } => name.pinned(digest),
-        };
-        let (digest, config, answered) = if self.caps.gateway.contains("source.metaresolver") {
-            self.resolve_by_source(source, &name, platform, mode, shown)
+        let (ImageSource::Registry(name) | ImageSource::OciLayout { name, .. }) = source;
+        let (digest, config, answered) = if self.can(caps::SOURCE_META_RESOLVER) {
+            self.resolve_by_source(source, name, platform, mode, shown)
                 .await?
         } else {
-            self.resolve_by_config(source, &name, platform, mode, shown)
+            self.resolve_by_config(source, name, platform, mode, shown)
                 .await?
         };
-        if !is_digest(&digest) {
-            return Err(Failure::new(format!(
-                "the engine gives \"{digest}\" as the digest of {}",
-                name.familiar()
-            )));
-        }
+        let unfit =
+            |error: llb::Error| Failure::new(format!("the engine's answer about {name}: {error}"));
         // A policy of the engine may have put another image in its place.
-        let name = if answered.is_empty() {
-            name
+        let found = if answered.is_empty() {
+            name.clone()
         } else {
-            Reference::parse(&answered)
-                .map_err(|error| Failure::new(format!("the engine's answer: {error}")))?
+            answered.parse().map_err(unfit)?
         };
-        let name = if name.digest().is_some() {
-            name
+        // Engines have no digest for some images of their own store.
+        let pinned = found.digest().is_some() || digest.is_empty();
+        let found = if pinned {
+            found
         } else {
-            name.pinned(&digest)
+            found.pinned(&digest).map_err(unfit)?
         };
         Ok(Image {
-            name,
-            digest,
+            name: found,
             config,
         })
     }
@@ -377,11 +351,11 @@ impl Bridge {
     ) -> Result<(String, Vec<u8>, String), Failure> {
         let source = match source {
             ImageSource::Registry(_) => pb::SourceOp {
-                identifier: format!("docker-image://{}", name.full()),
+                identifier: format!("docker-image://{}", name),
                 ..pb::SourceOp::default()
             },
             ImageSource::OciLayout { session, store, .. } => pb::SourceOp {
-                identifier: format!("oci-layout://{}", name.full()),
+                identifier: format!("oci-layout://{}", name),
                 attrs: BTreeMap::from([
                     ("oci.session".to_owned(), session.clone()),
                     ("oci.store".to_owned(), store.clone()),
@@ -390,7 +364,7 @@ impl Bridge {
         };
         let request = gateway::ResolveSourceMetaRequest {
             source: Some(source),
-            platform: Some(wire_platform(platform)),
+            platform: Some(platform.into()),
             log_name: shown.to_owned(),
             resolve_mode: mode.as_str().to_owned(),
             image: Some(gateway::ResolveSourceImageRequest { no_config: false }),
@@ -409,7 +383,7 @@ impl Bridge {
         let Some(image) = answer.image else {
             return Err(Failure::new(format!(
                 "{} is not an image but {identifier}",
-                name.familiar()
+                name
             )));
         };
         let answered = ["docker-image://", "oci-layout://"]
@@ -436,8 +410,8 @@ impl Bridge {
             ImageSource::OciLayout { session, store, .. } => (1, session.clone(), store.clone()),
         };
         let request = gateway::ResolveImageConfigRequest {
-            r#ref: name.full(),
-            platform: Some(wire_platform(platform)),
+            r#ref: name.to_string(),
+            platform: Some(platform.into()),
             resolve_mode: mode.as_str().to_owned(),
             log_name: shown.to_owned(),
             resolver_type,
@@ -458,7 +432,7 @@ impl Bridge {
     /// # Errors
     /// When the engine cannot say.
     pub async fn inputs(&self) -> Result<BTreeMap<String, pb::Definition>, Failure> {
-        if !self.caps.gateway.contains("frontend.inputs") {
+        if !self.can(caps::FRONTEND_INPUTS) {
             return Ok(BTreeMap::new());
         }
         Ok(self
@@ -472,7 +446,7 @@ impl Bridge {
 
     /// Tells the user something. An engine that cannot is not asked to; whether it arrives decides nothing.
     pub async fn warn(&self, warning: Warning) {
-        if !self.caps.gateway.contains("gateway.warnings") {
+        if !self.can(caps::GATEWAY_WARNINGS) {
             return;
         }
         let request = gateway::WarnRequest {
@@ -547,14 +521,4 @@ fn single_ref(answer: gateway::SolveResponse) -> Result<Ref, Failure> {
         None => answer.r#ref,
     };
     Ok(Ref { id })
-}
-
-fn wire_platform(platform: &Platform) -> pb::Platform {
-    pb::Platform {
-        os: platform.os.clone(),
-        architecture: platform.architecture.clone(),
-        variant: platform.variant.clone(),
-        os_version: platform.os_version.clone(),
-        ..pb::Platform::default()
-    }
 }

@@ -6,9 +6,11 @@
 use std::fmt;
 
 use base64::Engine as _;
-use llb::proto::rpc;
+use llb::proto::{pb, rpc};
+use llb::{Range, SourceFile};
 use prost::Message as _;
-use serde::Serialize;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// A user's error: clients print its text without the name of a code.
 const UNKNOWN: i32 = 2;
@@ -17,41 +19,14 @@ const UNIMPLEMENTED: i32 = 12;
 
 /// Details of lines in a file; the name under which engines look for them (`solver/errdefs/source.go`).
 const SOURCE: &str = "github.com/moby/buildkit/errdefs.Source+json";
+/// Details of the vertex that failed (`solver/errdefs/vertex.go`).
+const VERTEX: &str = "github.com/moby/buildkit/errdefs.Vertex+json";
 /// Details of a refused sub-request (`solver/errdefs/subrequest.go`).
 const SUBREQUEST: &str = "github.com/moby/buildkit/errdefs.Subrequest+json";
 
 /// Why a build failed. Its code is never 0, which engines take for neither success nor failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure(rpc::Status);
-
-/// Lines of a file that a failure is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLines {
-    /// The file's name, as the user knows it.
-    pub filename: String,
-    /// The whole file: clients print the lines from it.
-    pub data: Vec<u8>,
-    /// Which of them.
-    pub ranges: Vec<Range>,
-}
-
-/// A range in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Range {
-    /// Its first character.
-    pub start: Position,
-    /// Behind its last character.
-    pub end: Position,
-}
-
-/// A place in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Position {
-    /// Line, from 1.
-    pub line: u32,
-    /// Character in the line, from 0.
-    pub character: u32,
-}
 
 impl Failure {
     /// A failure of our own, with a text for the user.
@@ -73,7 +48,7 @@ impl Failure {
             message,
             details: Vec::new(),
         });
-        failure.with_detail(SUBREQUEST, &serde_json::json!({ "name": name }))
+        failure.with_detail(SUBREQUEST, &json!({ "name": name }))
     }
 
     /// A failure that the engine reported, with all its details.
@@ -96,28 +71,50 @@ impl Failure {
 
     /// The same failure, also about these lines. Those said first are shown first.
     #[must_use]
-    pub fn with_source(self, lines: &SourceLines) -> Self {
-        #[derive(Serialize)]
-        struct Source<'a> {
-            info: Info<'a>,
-            ranges: &'a [Range],
-        }
-        #[derive(Serialize)]
-        struct Info<'a> {
-            filename: &'a str,
-            data: String,
-        }
-        let data = base64::engine::general_purpose::STANDARD.encode(&lines.data);
-        self.with_detail(
-            SOURCE,
-            &Source {
-                info: Info {
-                    filename: &lines.filename,
-                    data,
-                },
-                ranges: &lines.ranges,
+    pub fn with_source(self, file: &SourceFile, ranges: &[Range]) -> Self {
+        let info = file.to_pb();
+        let position = |place: Option<pb::Position>| {
+            let pb::Position { line, character } = place.unwrap_or_default();
+            json!({ "line": line, "character": character })
+        };
+        let range = |range: &Range| {
+            let pb::Range { start, end } = range.to_pb();
+            json!({ "start": position(start), "end": position(end) })
+        };
+        let value = json!({
+            "info": {
+                "filename": info.filename,
+                "data": base64::engine::general_purpose::STANDARD.encode(&info.data),
+                "language": info.language,
             },
-        )
+            "ranges": ranges.iter().map(range).collect::<Vec<_>>(),
+        });
+        self.with_detail(SOURCE, &value)
+    }
+
+    /// Several failures as one, with the details of all; nothing when there is none.
+    #[must_use]
+    pub fn all(failures: Vec<Self>) -> Option<Self> {
+        failures.into_iter().reduce(|mut all, next| {
+            all.0.message = format!("{}\n{}", all.0.message, next.0.message);
+            all.0.details.extend(next.0.details);
+            all
+        })
+    }
+
+    /// Digest of the vertex that failed, where the engine said so.
+    #[must_use]
+    pub fn vertex(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Vertex {
+            digest: String,
+        }
+        let detail = self
+            .0
+            .details
+            .iter()
+            .find(|detail| detail.type_url == VERTEX)?;
+        Some(serde_json::from_slice::<Vertex>(&detail.value).ok()?.digest)
     }
 
     /// The same failure, with what we were doing in front of its text.
@@ -148,14 +145,12 @@ impl Failure {
         self.0
     }
 
-    fn with_detail(mut self, kind: &str, value: &impl Serialize) -> Self {
-        // Text, numbers and lists always have a JSON form; without one the failure itself still counts.
-        if let Ok(value) = serde_json::to_vec(value) {
-            self.0.details.push(prost_types::Any {
-                type_url: kind.to_owned(),
-                value,
-            });
-        }
+    fn with_detail(mut self, kind: &str, value: &Value) -> Self {
+        let value = value.to_string().into_bytes();
+        self.0.details.push(prost_types::Any {
+            type_url: kind.to_owned(),
+            value,
+        });
         self
     }
 }
@@ -180,29 +175,18 @@ mod tests {
 
     #[test]
     fn lines_of_a_file_are_json_under_the_name_that_engines_look_for() {
-        let lines = SourceLines {
-            filename: "lanes.toml".to_owned(),
-            data: b"a = 1\n".to_vec(),
-            ranges: vec![Range {
-                start: Position {
-                    line: 1,
-                    character: 0,
-                },
-                end: Position {
-                    line: 1,
-                    character: 5,
-                },
-            }],
-        };
-        let status = Failure::new("no").with_source(&lines).into_status();
+        let file = SourceFile::new("lanes.toml", "TOML", *b"a = 1\n");
+        let status = Failure::new("no")
+            .with_source(&file, &[Range::lines(1, 2)])
+            .into_status();
         assert_eq!((status.code, status.message.as_str()), (2, "no"));
         assert_eq!(
             status.details[0].type_url,
             "github.com/moby/buildkit/errdefs.Source+json"
         );
-        assert_eq!(
+        insta::assert_snapshot!(
             String::from_utf8_lossy(&status.details[0].value),
-            r#"{"info":{"filename":"lanes.toml","data":"YSA9IDEK"},"ranges":[{"start":{"line":1,"character":0},"end":{"line":1,"character":5}}]}"#
+            @r#"{"info":{"data":"YSA9IDEK","filename":"lanes.toml","language":"TOML"},"ranges":[{"end":{"character":1,"line":2},"start":{"character":1,"line":1}}]}"#
         );
     }
 
@@ -241,6 +225,32 @@ mod tests {
             (told.message.as_str(), told.details),
             ("build: exit code: 4", sent.details)
         );
+    }
+
+    #[test]
+    fn the_vertex_that_failed_is_in_the_details() {
+        let vertex = prost_types::Any {
+            type_url: VERTEX.to_owned(),
+            value: br#"{"digest":"sha256:12"}"#.to_vec(),
+        };
+        let status = rpc::Status {
+            code: 2,
+            message: "x".to_owned(),
+            details: vec![vertex],
+        };
+        assert_eq!(Failure(status).vertex().as_deref(), Some("sha256:12"));
+        assert_eq!(Failure::new("x").vertex(), None);
+    }
+
+    #[test]
+    fn several_failures_are_one_with_all_their_details() {
+        let file = SourceFile::new("lanes.toml", "TOML", *b"a");
+        let one = |text: &str| Failure::new(text).with_source(&file, &[Range::lines(1, 1)]);
+        let all = Failure::all(vec![one("a"), one("b")])
+            .unwrap()
+            .into_status();
+        assert_eq!((all.message.as_str(), all.details.len()), ("a\nb", 2));
+        assert_eq!(Failure::all(Vec::new()), None);
     }
 
     #[test]

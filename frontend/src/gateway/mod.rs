@@ -3,16 +3,18 @@
 
 pub mod bridge;
 pub mod error;
+pub mod frontend_image;
+pub mod join;
 pub mod opts;
-pub mod platform;
-pub mod reference;
 pub mod transport;
+pub(crate) mod wrong;
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::process::ExitCode;
 use std::task::Poll;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -31,6 +33,28 @@ where
     let bridge = Bridge::open(io).await?;
     let outcome = caught(build(&bridge)).await;
     bridge.finish(outcome.unwrap_or_else(Err)).await
+}
+
+/// The whole gateway process: serves one build on standard input and output, and gives the process's exit code.
+/// That is 0 once the engine took the answer, whatever the answer was: a failed build is one too.
+pub fn process(build: impl AsyncFnOnce(&Bridge) -> Outcome) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return unserved(&error),
+    };
+    let served = runtime.block_on(serve(transport::stdio(), build));
+    // Standard input is read by a thread that nothing can stop; waiting for it would hang.
+    runtime.shutdown_background();
+    served.map_or_else(|error| unserved(&error), |()| ExitCode::SUCCESS)
+}
+
+fn unserved(error: &io::Error) -> ExitCode {
+    // The engine's log is all that is left.
+    eprintln!("lanekit: {error}");
+    ExitCode::FAILURE
 }
 
 /// Runs a future; a panic in it becomes a failure. The panic's text is on standard error already, by the hook.

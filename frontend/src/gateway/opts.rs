@@ -9,10 +9,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
 
+use llb::{Network, Platform, Proxy, Reference, ResolveMode};
 use serde::Deserialize;
-
-use super::platform::Platform;
-use super::reference::{Reference, is_digest};
 
 /// Variable prefix of the options.
 const OPT: &str = "BUILDKIT_FRONTEND_OPT_";
@@ -162,30 +160,6 @@ pub struct CacheImport {
     pub attrs: BTreeMap<String, String>,
 }
 
-/// How image names are resolved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResolveMode {
-    /// As the engine likes.
-    #[default]
-    Default,
-    /// Always by the registry.
-    Pull,
-    /// By the engine's own images first.
-    Local,
-}
-
-impl ResolveMode {
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Pull => "pull",
-            Self::Local => "local",
-        }
-    }
-}
-
 /// A process limit; −1 is no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ulimit {
@@ -195,32 +169,6 @@ pub struct Ulimit {
     pub soft: i64,
     /// The limit up to which it may raise that.
     pub hard: i64,
-}
-
-/// Network of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
-    /// None at all.
-    None,
-    /// The host's own.
-    Host,
-    /// One of the step's own, with a way out.
-    Sandbox,
-}
-
-/// Proxy settings; empty is unset.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proxy {
-    /// For `http:`.
-    pub http: String,
-    /// For `https:`.
-    pub https: String,
-    /// For `ftp:`.
-    pub ftp: String,
-    /// What is reached without a proxy.
-    pub no: String,
-    /// For all that has no setting of its own.
-    pub all: String,
 }
 
 /// Contexts by name. A name is kept in its familiar form, with or without a platform.
@@ -272,15 +220,31 @@ impl Contexts {
             .map(|(key, context)| (key.as_str(), context))
     }
 
+    /// Whether the key is that of the context which the engine took the frontend's own image from.
+    #[must_use]
+    pub fn is_frontend(&self, key: &str, source: Option<&str>) -> bool {
+        source.is_some_and(|source| key.split("::").next() == Some(familiar(source).as_str()))
+    }
+
     /// All of them by key, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &NamedContext)> {
         self.0.iter().map(|(key, context)| (key.as_str(), context))
     }
 }
 
-/// The name people write; what is no image name (`MY_STAGE`) stays as it is.
+/// The name people write, without what goes without saying: neither the default registry and folder nor the
+/// default tag. What is no image name (`MY_STAGE`) stays as it is.
 fn familiar(name: &str) -> String {
-    Reference::parse(name).map_or_else(|_| name.to_owned(), |reference| reference.familiar())
+    let Ok(reference) = name.parse::<Reference>() else {
+        return name.to_owned();
+    };
+    let full = reference.to_string();
+    let short = full.strip_prefix("docker.io/").unwrap_or(&full);
+    let short = short
+        .strip_prefix("library/")
+        .filter(|rest| !rest.contains('/'))
+        .unwrap_or(short);
+    short.strip_suffix(":latest").unwrap_or(short).to_owned()
 }
 
 /// One option that could not be read or that lanekit cannot honour.
@@ -371,9 +335,7 @@ impl Opts {
         self.labels = from.group("label:");
         self.local_sessions = from.group("local-sessionid:");
         self.platforms = from
-            .parsed("platform", |list| {
-                list.split(',').map(Platform::parse).collect()
-            })
+            .parsed("platform", |list| list.split(',').map(platform).collect())
             .unwrap_or_default();
         self.resolve_mode = from
             .parsed("image-resolve-mode", resolve_mode)
@@ -431,11 +393,11 @@ impl Opts {
         let mut metadata = from.group("input-metadata:");
         for (written, value) in from.group("context:") {
             let option = format!("context:{written}");
-            let (name, platform) = match written.split_once("::") {
+            let (name, written_platform) = match written.split_once("::") {
                 Some((name, platform)) => (name, Some(platform)),
                 None => (written.as_str(), None),
             };
-            let key = match platform.map(Platform::parse).transpose() {
+            let key = match written_platform.map(platform).transpose() {
                 Ok(Some(platform)) => format!("{}::{platform}", familiar(name)),
                 Ok(None) => familiar(name),
                 Err(problem) => {
@@ -649,11 +611,15 @@ fn cap_name(cap: &str) -> String {
     cap.split('+').next().unwrap_or(cap).to_owned()
 }
 
+fn platform(text: &str) -> Result<Platform, String> {
+    text.parse().map_err(|error: llb::Error| error.to_string())
+}
+
 fn resolve_mode(word: &str) -> Result<ResolveMode, String> {
     match word {
         "default" => Ok(ResolveMode::Default),
         "pull" => Ok(ResolveMode::Pull),
-        "local" => Ok(ResolveMode::Local),
+        "local" => Ok(ResolveMode::PreferLocal),
         _ => Err("is none of default, pull and local".to_owned()),
     }
 }
@@ -749,11 +715,12 @@ fn context_source(value: &str) -> Result<ContextSource, String> {
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     match scheme {
         "docker-image" if rest == "scratch" => Ok(ContextSource::Scratch),
-        "docker-image" => Reference::parse(rest)
+        "docker-image" => rest
+            .parse()
             .map(ContextSource::Image)
-            .map_err(|error| error.to_string()),
+            .map_err(|error: llb::Error| error.to_string()),
         "oci-layout" => match rest.split_once('@') {
-            Some((store, digest)) if !store.is_empty() && is_digest(digest) => {
+            Some((store, digest)) if !store.is_empty() && digest.parse::<llb::Digest>().is_ok() => {
                 // A tag may stand before the digest; the store is what it stands on.
                 let store = match store.rsplit_once(':') {
                     Some((name, tag)) if !tag.contains('/') => name,
@@ -856,7 +823,7 @@ mod tests {
     }
 
     fn linux() -> Platform {
-        Platform::parse("linux/amd64").unwrap()
+        Platform::new("linux", "amd64")
     }
 
     /// What `docker buildx build` sends with most of its flags set, as seen on the wire.
@@ -913,7 +880,7 @@ mod tests {
         );
         assert_eq!(
             (opts.resolve_mode, opts.network),
-            (ResolveMode::Local, Some(Network::None))
+            (ResolveMode::PreferLocal, Some(Network::None))
         );
         assert_eq!(
             opts.hosts,
@@ -1001,7 +968,7 @@ mod tests {
             "context:MY_STAGE=git@example.com:x/y",
             &layout,
         ]);
-        let arm = Platform::parse("linux/arm64/v8").unwrap();
+        let arm = Platform::new("linux", "aarch64");
         let image = |name: &str, platform: &Platform| match &opts
             .contexts
             .find(name, platform)
@@ -1009,7 +976,7 @@ mod tests {
             .1
             .source
         {
-            ContextSource::Image(reference) => reference.familiar(),
+            ContextSource::Image(reference) => familiar(&reference.to_string()),
             other => panic!("{other:?}"),
         };
         assert_eq!(image("debian:12", &linux()), "localhost:5000/debian");
@@ -1117,15 +1084,15 @@ mod tests {
         option cache-imports=[{]: is not a list of caches in JSON: key must be a string at line 1 column 3
         option context:a=debian: a context is scheme:what, for example docker-image://debian:12
         option context:b=oci-layout://store: an image of a store is oci-layout://store@sha256:…
-        option context:c=docker-image://UPPER: "UPPER" is not an image name: a path is lower-case letters, digits, and . _ - between them
-        option context:d::vax=docker-image://debian: say which architecture, for example vax/amd64
+        option context:c=docker-image://UPPER: image reference "UPPER" must be [REGISTRY/]PATH, with a path of lower-case letters, digits, `_`, `.`, `-`, `/`
+        option context:d::vax=docker-image://debian: platform "vax" must be OS/ARCHITECTURE or OS/ARCHITECTURE/VARIANT
         option context:e=ftp://x: no context comes from "ftp:"
         option contextsubdir=x: needs a remote context
         option force-network-mode=vpn: is none of none, host and sandbox
         option image-resolve-mode=maybe: is none of default, pull and local
         option memory=1000: lanekit cannot limit the resources of steps yet
         option multi-platform=true: a lane is built for one platform; build each lane by itself
-        option platform=linux/amd64,linux: say which architecture, for example linux/amd64
+        option platform=linux/amd64,linux: platform "linux" must be OS/ARCHITECTURE or OS/ARCHITECTURE/VARIANT
         option shm-size=1g: is not a number of bytes
         option ulimit=nofile=2:1: the soft limit of nofile is above the hard one
         "#);

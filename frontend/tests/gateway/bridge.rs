@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use frontend::gateway::bridge::{Bridge, Built, Evaluate, ImageSource, MAX_FILE, Ref, Warning};
+use frontend::gateway::bridge::{Bridge, Built, Evaluate, ImageSource, Ref, Warning};
 use frontend::gateway::error::Failure;
-use frontend::gateway::opts::{CacheImport, ResolveMode};
-use frontend::gateway::platform::Platform;
-use frontend::gateway::reference::Reference;
+use frontend::gateway::opts::CacheImport;
 use frontend::gateway::serve;
 use llb::proto::{gateway, pb, rpc};
+use llb::{Platform, Reference, ResolveMode, caps};
 use prost::Message;
 
 use crate::fake::{Fake, Script};
 
+const LIMIT: u64 = 100;
 const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /// A definition of one local directory.
@@ -74,8 +74,12 @@ fn built(result: Ref) -> Built {
     }
 }
 
+fn reference(name: &str) -> Reference {
+    name.parse().unwrap()
+}
+
 fn linux() -> Platform {
-    Platform::parse("linux/amd64").unwrap()
+    Platform::new("linux", "amd64")
 }
 
 #[tokio::test]
@@ -87,7 +91,7 @@ async fn a_build_asks_reads_solves_answers_once_and_says_good_bye() {
             .solve(local("dockerfile"), Evaluate::Later, &[])
             .await?;
         assert_eq!(
-            bridge.read_file(&file, "lanes.toml").await?,
+            bridge.read_file(&file, "lanes.toml", LIMIT).await?,
             b"# syntax=x\n"
         );
         Ok(built(bridge.solve(step(), Evaluate::Now, &[]).await?))
@@ -134,7 +138,7 @@ async fn a_failing_step_fails_when_its_bytes_are_needed_and_not_before() {
     let lazy = bridge.solve(step(), Evaluate::Later, &[]).await.unwrap();
     for failure in [
         bridge.evaluate(&lazy).await.unwrap_err(),
-        bridge.read_file(&lazy, "report").await.unwrap_err(),
+        bridge.read_file(&lazy, "report", LIMIT).await.unwrap_err(),
         bridge.solve(step(), Evaluate::Now, &[]).await.unwrap_err(),
     ] {
         assert_eq!(failure.into_status(), exit_code_4(0));
@@ -248,11 +252,7 @@ async fn a_graph_that_no_engine_takes_is_refused_before_it_is_sent() {
 
 #[tokio::test]
 async fn what_is_no_readable_file_is_said_to_be_so() {
-    let mut script = Script::able().file(
-        "dockerfile",
-        "large",
-        vec![0; usize::try_from(MAX_FILE).unwrap() + 1],
-    );
+    let mut script = Script::able().file("dockerfile", "large", vec![0; 101]);
     script
         .locals
         .get_mut("dockerfile")
@@ -266,11 +266,17 @@ async fn what_is_no_readable_file_is_said_to_be_so() {
         .unwrap();
     let mut told = Vec::new();
     for path in ["dir", "large", "missing"] {
-        told.push(bridge.read_file(&file, path).await.unwrap_err().to_string());
+        told.push(
+            bridge
+                .read_file(&file, path, LIMIT)
+                .await
+                .unwrap_err()
+                .to_string(),
+        );
     }
     insta::assert_snapshot!(told.join("\n"), @r"
     dir is a directory, not a file
-    large has 4194305 bytes; at most 4194304 are read
+    large has 101 bytes; at most 100 are read
     open missing: no such file or directory
     ");
     assert!(
@@ -347,18 +353,18 @@ async fn an_image_is_resolved_to_its_digest_by_either_call() {
     for script in [with_images(), with_images().without("source.metaresolver")] {
         let (fake, io) = Fake::start(script.clone());
         let bridge = Bridge::open(io).await.unwrap();
-        let name = Reference::parse("debian:12").unwrap();
+        let name = reference("debian:12");
         let image = bridge
             .resolve_image(
                 &ImageSource::Registry(name),
                 &linux(),
-                ResolveMode::Local,
+                ResolveMode::PreferLocal,
                 "look debian:12 up",
             )
             .await
             .unwrap();
         assert_eq!(
-            image.name.full(),
+            image.name.to_string(),
             format!("docker.io/library/debian:12@{DIGEST}")
         );
         assert_eq!(image.config, b"{\"os\":\"linux\"}");
@@ -378,10 +384,9 @@ async fn an_image_is_resolved_to_its_digest_by_either_call() {
 #[tokio::test]
 async fn an_image_in_a_store_of_the_client_is_named_with_store_and_session() {
     let source = ImageSource::OciLayout {
-        name: Reference::parse("kit").unwrap(),
+        name: reference(&format!("kit@{DIGEST}")),
         session: "s1".into(),
         store: "store1".into(),
-        digest: DIGEST.into(),
     };
     for script in [with_images(), with_images().without("source.metaresolver")] {
         let (fake, io) = Fake::start(script);
@@ -390,7 +395,10 @@ async fn an_image_in_a_store_of_the_client_is_named_with_store_and_session() {
             .resolve_image(&source, &linux(), ResolveMode::Default, "look")
             .await
             .unwrap();
-        assert_eq!(image.name.full(), format!("docker.io/library/kit@{DIGEST}"));
+        assert_eq!(
+            image.name.to_string(),
+            format!("docker.io/library/kit@{DIGEST}")
+        );
         let log = fake.log();
         match (&log.source_metas[..], &log.image_configs[..]) {
             ([asked], []) => {
@@ -426,7 +434,7 @@ async fn an_image_in_a_store_of_the_client_is_named_with_store_and_session() {
 async fn a_missing_image_is_the_engines_error() {
     let (_fake, io) = Fake::start(Script::able());
     let bridge = Bridge::open(io).await.unwrap();
-    let name = ImageSource::Registry(Reference::parse("nope").unwrap());
+    let name = ImageSource::Registry(reference("nope"));
     let failure = bridge
         .resolve_image(&name, &linux(), ResolveMode::Default, "look")
         .await
@@ -479,9 +487,9 @@ async fn a_capability_that_is_turned_off_is_not_one_that_is_there() {
     };
     let (_fake, io) = Fake::start(script);
     let bridge = Bridge::open(io).await.unwrap();
-    assert!(bridge.caps().llb.contains("exec.secretenv"));
-    assert!(!bridge.caps().llb.contains("mergeop"));
-    assert_eq!(bridge.caps().disabled["mergeop"], "turned off here");
+    assert!(bridge.caps().supports(caps::EXEC_SECRET_ENV));
+    assert!(!bridge.caps().supports(caps::MERGE));
+    assert_eq!(bridge.disabled()["mergeop"], "turned off here");
 }
 
 #[tokio::test]

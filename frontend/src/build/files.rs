@@ -1,0 +1,122 @@
+//! The lane file and its pins, out of the client's directory.
+
+use std::collections::BTreeMap;
+
+use llb::proto::pb;
+use llb::{Definition, Digest, Local, Metadata, Output};
+
+use crate::gateway::bridge::{Bridge, Evaluate, Ref};
+use crate::gateway::error::Failure;
+use crate::gateway::opts::Opts;
+use crate::lanefile::{LaneFile, Loaded};
+
+/// The pins file that most graphs have. It is sent along with the lane file, so that most builds need one transfer.
+const USUAL_PINS: &str = "versions.env";
+/// Which earlier transfers to start from. Other frontends send the same directory with other patterns, and each would
+/// undo what the other left.
+const SHARED_KEY: &str = "lanekit-lane-file";
+
+/// A graph, and the vertex by which its file was read.
+pub(super) struct Read {
+    pub(super) loaded: Loaded,
+    pub(super) vertex: Digest,
+}
+
+/// Reads the graph that the options name.
+pub(super) async fn read(
+    bridge: &Bridge,
+    opts: &Opts,
+    inputs: &BTreeMap<String, pb::Definition>,
+) -> Result<Read, Failure> {
+    let name = &opts.file.name;
+    let given = inputs.get(&opts.file.local).filter(|_| !opts.file.forced);
+    let given = given.map(Output::from_definition).transpose();
+    let given = given
+        .map_err(|error| Failure::new(format!("the lane file that this build is given: {error}")))?
+        .flatten();
+    let directory = Directory {
+        bridge,
+        opts,
+        given,
+    };
+
+    let usual = match name.rsplit_once('/') {
+        Some((directory, _)) => format!("{directory}/{USUAL_PINS}"),
+        None => USUAL_PINS.to_owned(),
+    };
+    let (first, vertex) = directory.open([name.as_str(), &usual]).await?;
+    let bytes = read_text(bridge, &first, name)
+        .await
+        .map_err(|failure| unread(failure, opts))?;
+    let lane_file = LaneFile::parse(name, bytes)?;
+    let pins = match lane_file.pins()? {
+        None => None,
+        Some(path) => {
+            let from = if path == usual {
+                first
+            } else {
+                directory.open([name.as_str(), &path]).await?.0
+            };
+            match read_text(bridge, &from, &path).await {
+                Ok(bytes) => Some((path, bytes)),
+                Err(failure) => return Err(lane_file.unread_pins(failure.message()).into()),
+            }
+        }
+    };
+    Ok(Read {
+        loaded: lane_file.graph(pins)?,
+        vertex,
+    })
+}
+
+/// Where the lane file is: a directory of the client, or what another build gave.
+struct Directory<'a> {
+    bridge: &'a Bridge,
+    opts: &'a Opts,
+    given: Option<Output>,
+}
+
+impl Directory<'_> {
+    /// These files of it, as far as they are there.
+    async fn open(&self, paths: [&str; 2]) -> Result<(Ref, Digest), Failure> {
+        let files = match &self.given {
+            Some(given) => given.clone(),
+            None => {
+                let name = &self.opts.file.local;
+                Local::of_session(name, self.opts.session_of(name))
+                    .map_err(|error| Failure::new(error.to_string()))?
+                    .follow(paths)
+                    .shared_key_hint(SHARED_KEY)
+                    .differ_none()
+                    .metadata(Metadata::named(format!(
+                        "[internal] load lane file {}",
+                        self.opts.file.name
+                    )))
+                    .build()
+            }
+        };
+        let definition = Definition::new(&files);
+        let vertex = definition.head();
+        Ok((
+            self.bridge
+                .solve(definition.into(), Evaluate::Later, &[])
+                .await?,
+            vertex,
+        ))
+    }
+}
+
+async fn read_text(bridge: &Bridge, from: &Ref, path: &str) -> Result<Vec<u8>, Failure> {
+    bridge.read_file(from, path, stages::file::MAX_FILE).await
+}
+
+/// The engine names a missing file by a path of its own.
+fn unread(failure: Failure, opts: &Opts) -> Failure {
+    let name = &opts.file.name;
+    if failure.message().contains("no such file or directory") {
+        return Failure::new(format!(
+            "there is no {name} in the directory of the lane file: name it with -f"
+        ));
+    }
+    failure.context(format!("read the lane file {name}"))
+}

@@ -1,0 +1,121 @@
+//! The `lanekit` command.
+//!
+//! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use clap::{Parser, Subcommand};
+
+use crate::lanefile::{LaneFile, Loaded, Wrong};
+
+/// Something is wrong with the lane file.
+const WRONG: u8 = 1;
+/// The command could not do its work.
+const UNABLE: u8 = 2;
+
+#[derive(Parser)]
+#[command(
+    name = "lanekit",
+    version,
+    about = "Builds that re-run a step exactly when what it consumes changed"
+)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Checks a lane file: every lane, every name, every rule, without building
+    Check {
+        /// The lane file
+        #[arg(default_value = "lanes.toml")]
+        file: PathBuf,
+    },
+}
+
+/// Why a command did not succeed.
+enum Stop {
+    Wrong(Wrong),
+    Unable(String),
+}
+
+/// Runs the command line; the first argument is the program's own name.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let command = match Command::try_parse_from(args) {
+        Ok(command) => command,
+        Err(help) => {
+            let code = if help.use_stderr() { UNABLE } else { 0 };
+            // Nobody is left to tell when the terminal is gone.
+            let _ = help.print();
+            return ExitCode::from(code);
+        }
+    };
+    let done = match command.verb {
+        Verb::Check { file } => check(&file),
+    };
+    let mut stderr = io::stderr().lock();
+    let color = stderr.is_terminal();
+    let (code, text) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Stop::Wrong(wrong)) => (WRONG, wrong.report.render(&wrong.sources, color)),
+        Err(Stop::Unable(why)) => (UNABLE, format!("lanekit: {why}\n")),
+    };
+    let _ = stderr.write_all(text.as_bytes());
+    ExitCode::from(code)
+}
+
+fn check(file: &Path) -> Result<(), Stop> {
+    let Loaded { graph, .. } = load(file)?;
+    let text = format!(
+        "{}: {} lanes, {} stages, {} gates, {} pins: nothing is wrong\n",
+        file.display(),
+        graph.lanes.len(),
+        graph.stages.len(),
+        graph.gates.len(),
+        graph.pins.len()
+    );
+    io::stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .map_err(|error| Stop::Unable(error.to_string()))
+}
+
+fn load(file: &Path) -> Result<Loaded, Stop> {
+    let bytes = read(file).map_err(Stop::Unable)?;
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
+    let lane_file = LaneFile::parse(&name, bytes).map_err(Stop::Wrong)?;
+    let pins = match lane_file.pins().map_err(Stop::Wrong)? {
+        None => None,
+        Some(path) => match read(&file.parent().unwrap_or(Path::new("")).join(&path)) {
+            Ok(bytes) => Some((path, bytes)),
+            Err(why) => return Err(Stop::Wrong(lane_file.unread_pins(&why))),
+        },
+    };
+    lane_file.graph(pins).map_err(Stop::Wrong)
+}
+
+/// Reads a file, unless it is larger than a lane file may be.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let said = |error: io::Error| format!("{}: {error}", path.display());
+    let about = fs::metadata(path).map_err(said)?;
+    if about.is_dir() {
+        return Err(format!("{} is a directory, not a file", path.display()));
+    }
+    if about.len() > stages::file::MAX_FILE {
+        return Err(format!(
+            "{} has {} bytes; at most {} are read",
+            path.display(),
+            about.len(),
+            stages::file::MAX_FILE
+        ));
+    }
+    fs::read(path).map_err(said)
+}
