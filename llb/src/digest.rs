@@ -21,8 +21,14 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let mut text = String::with_capacity(71);
+        text.push_str("sha256:");
+        for byte in self.0 {
+            for half in [byte >> 4, byte & 15] {
+                text.push(char::from_digit(half.into(), 16).unwrap_or_default());
+            }
+        }
+        f.pad(&text)
     }
 }
 

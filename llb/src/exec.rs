@@ -16,8 +16,8 @@ const ROOT: &str = "/";
 
 /// The root file system of an exec.
 ///
-/// An empty root is always writable with an output: the engine has nothing to
-/// mount otherwise.
+/// A writable root always makes an output, which need not be used: without one
+/// the engine mounts the input itself, and an empty root has no input to mount.
 #[derive(Clone, Debug)]
 pub struct Root(Bind);
 
@@ -38,12 +38,6 @@ impl Root {
     #[must_use]
     pub fn read_only(input: Output) -> Self {
         Self(Bind::read_only(input))
-    }
-
-    /// `input`, writable, without output.
-    #[must_use]
-    pub fn discard(input: Output) -> Self {
-        Self(Bind::discard(input))
     }
 
     /// Whether the key follows the bytes of the whole root.
@@ -488,5 +482,218 @@ impl Run {
             Some(index) => Ok(self.vertex.output(*index)),
             None => Err(Error::NotAnOutput { dest: place }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cache, FileOp, MkFile, Secret, Sharing, Ssh, Tmpfs};
+
+    fn linux() -> Platform {
+        Platform::new("linux", "amd64")
+    }
+
+    fn tree() -> Output {
+        FileOp::new(None)
+            .mkfile(MkFile::new("/a", 0o644, ""))
+            .build()
+            .unwrap()
+    }
+
+    fn exec() -> Exec {
+        Exec::new(linux(), Root::writable(tree()), ["true"])
+    }
+
+    #[track_caller]
+    fn refused(exec: Exec) -> String {
+        match exec.build() {
+            Ok(_) => panic!("should be refused"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn args_are_needed() {
+        let none: [&str; 0] = [];
+        let exec = Exec::new(linux(), Root::scratch(), none);
+        assert_eq!(refused(exec), "args must not be empty");
+    }
+
+    #[test]
+    fn the_working_directory_is_absolute() {
+        for cwd in ["", "work", "/a/../b"] {
+            assert!(refused(exec().cwd(cwd)).starts_with("working directory"));
+        }
+    }
+
+    #[test]
+    fn a_place_is_used_once_however_it_is_written() {
+        let cache = || Cache::new("id", Sharing::Shared).unwrap();
+        for (first, second) in [("/a", "/a/"), ("/a/b", "/a//./b"), ("/", "/b")] {
+            let twice = exec().mount(first, cache()).mount(second, cache());
+            assert!(refused(twice).ends_with("is given twice"));
+        }
+    }
+
+    #[test]
+    fn mounts_are_at_absolute_places() {
+        for dest in ["", "a", "/a/../b"] {
+            assert!(refused(exec().mount(dest, Tmpfs::new())).starts_with("mount"));
+        }
+    }
+
+    #[test]
+    fn names_of_the_environment_are_names() {
+        for name in ["", "A=B", "A\0"] {
+            assert!(refused(exec().env(name, "x")).starts_with("environment name"));
+            assert!(refused(exec().secret_env(name, "x", true)).starts_with("environment name"));
+        }
+        assert_eq!(
+            refused(exec().secret_env("A", "", true)),
+            "secret id must not be empty"
+        );
+    }
+
+    #[test]
+    fn a_secret_does_not_overwrite_a_plain_variable() {
+        assert_eq!(
+            refused(exec().env("A", "1").secret_env("A", "id", true)),
+            "environment name \"A\" is given twice"
+        );
+    }
+
+    #[test]
+    fn other_names_are_not_empty() {
+        let localhost = std::net::Ipv4Addr::LOCALHOST.into();
+        assert_eq!(
+            refused(exec().host("", localhost)),
+            "host name must not be empty"
+        );
+        assert_eq!(refused(exec().ulimit("", 1, 1)), "ulimit must not be empty");
+        assert!(Cache::new("", Sharing::Shared).is_err());
+        assert!(Secret::new("").is_err());
+        assert!(Ssh::new("").is_err());
+        assert!(Bind::scratch().selector("a").is_err());
+    }
+
+    #[test]
+    fn an_exec_without_output_is_refused() {
+        let gate = Exec::new(linux(), Root::read_only(tree()), ["true"])
+            .mount("/in", Bind::read_only(tree()))
+            .mount("/drop", Bind::discard(tree()));
+        assert_eq!(refused(gate), "no mount of the exec makes an output");
+    }
+
+    #[test]
+    fn the_content_of_a_part_that_is_written_to_is_no_key() {
+        let bind = || Bind::writable(tree()).content(ContentCache::On);
+        let part = bind().selector("/a").unwrap();
+        assert!(refused(exec().mount("/x", part)).contains("selects a part"));
+        assert!(exec().mount("/x", bind()).build().is_ok());
+        let sealed = Bind::sealed(tree()).content(ContentCache::On);
+        let sealed = sealed.selector("/a").unwrap();
+        assert!(exec().mount("/x", sealed).build().is_ok());
+    }
+
+    #[test]
+    fn windows_has_no_empty_root_and_nothing_in_memory() {
+        let windows = || Platform::new("windows", "amd64");
+        assert!(refused(Exec::new(windows(), Root::scratch(), ["cmd"])).contains("an empty root"));
+        let exec = || Exec::new(windows(), Root::writable(tree()), ["cmd"]).cwd(r"C:\src");
+        assert!(refused(exec().mount(r"C:\t", Tmpfs::new())).contains("tmpfs"));
+        let secret = Secret::new("s").unwrap();
+        assert!(refused(exec().mount(r"C:\s", secret)).contains("secret"));
+        assert!(refused(exec().mount(r"C:\a", Ssh::new("a").unwrap())).contains("SSH"));
+        let run = exec()
+            .mount(r"C:\out\", Bind::scratch())
+            .secret_env("TOKEN", "token", true)
+            .build()
+            .unwrap();
+        assert_eq!(run.root().unwrap().index(), 0);
+        assert_eq!(run.output(r"C:\out").unwrap().index(), 1);
+    }
+
+    #[test]
+    fn only_places_with_an_output_have_one() {
+        let run = exec()
+            .mount("/in", Bind::read_only(tree()))
+            .mount("/out", Bind::scratch())
+            .build()
+            .unwrap();
+        assert!(run.root().is_ok());
+        assert!(run.output("/out/").is_ok());
+        for dest in ["/in", "/nothing", "nonsense"] {
+            assert!(run.output(dest).is_err());
+        }
+    }
+
+    #[test]
+    fn the_later_value_counts() {
+        let exec = exec()
+            .env("A", "1")
+            .env("A", "2")
+            .valid_exit_codes([1])
+            .valid_exit_codes([2]);
+        let once = self::exec().env("A", "2").valid_exit_codes([2]);
+        let digest = |exec: Exec| exec.build().unwrap().root().unwrap().digest();
+        assert_eq!(digest(exec), digest(once));
+    }
+
+    #[test]
+    fn capabilities_follow_the_fields() {
+        let needs = |exec: Exec| -> Vec<String> {
+            let output = exec.build().unwrap().root().unwrap();
+            output.vertex.needs().map(|cap| cap.to_string()).collect()
+        };
+        let base = needs(exec());
+        assert_eq!(base, ["exec.meta.base", "exec.mount.bind"]);
+        let more = |exec: Exec| -> Vec<String> {
+            let mut needs = needs(exec);
+            needs.retain(|cap| !base.contains(cap));
+            needs
+        };
+        let bind = || Bind::read_only(tree());
+        for (exec, cap) in [
+            (exec().cgroup_parent("g"), "exec.meta.cgroup.parent"),
+            (exec().network(Network::None), "exec.meta.network"),
+            (exec().proxy(Proxy::default()), "exec.meta.proxyenv"),
+            (exec().security(Security::Insecure), "exec.meta.security"),
+            (exec().ulimit("nofile", 1, 1), "exec.meta.ulimit"),
+            (exec().valid_exit_codes([1]), "exec.validexitcode"),
+            (
+                exec().mount("/a", Bind::discard(tree())),
+                "exec.mount.bind.readwrite-nooutput",
+            ),
+            (
+                exec().mount("/a", bind().selector("/b").unwrap()),
+                "exec.mount.selector",
+            ),
+            (
+                exec().mount("/a", bind().content(ContentCache::Off)),
+                "exec.mount.cache.content",
+            ),
+            (exec().mount("/a", Tmpfs::new()), "exec.mount.tmpfs"),
+            (
+                exec().mount("/a", Secret::new("s").unwrap()),
+                "exec.mount.secret",
+            ),
+            (exec().mount("/a", Ssh::new("s").unwrap()), "exec.mount.ssh"),
+        ] {
+            assert_eq!(more(exec), [cap]);
+        }
+        assert_eq!(
+            more(exec().mount("/a", Cache::new("c", Sharing::Shared).unwrap())),
+            ["exec.mount.cache", "exec.mount.cache.sharing"]
+        );
+        assert_eq!(
+            more(exec().secret_env("A", "a", true)),
+            ["exec.mount.secret", "exec.secretenv"]
+        );
+        let megabyte = 1_000_000.try_into().unwrap();
+        assert_eq!(
+            more(exec().mount("/a", Tmpfs::new().size(megabyte))),
+            ["exec.mount.tmpfs", "exec.mount.tmpfs.size"]
+        );
     }
 }

@@ -519,3 +519,125 @@ fn chown(owner: Option<Owner>, base: i64) -> Result<Option<pb::ChownOpt>, Error>
         })
         .transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> Output {
+        FileOp::new(None)
+            .mkdir(MkDir::new("/a", 0o755))
+            .build()
+            .unwrap()
+    }
+
+    #[track_caller]
+    fn refused(op: FileOp) -> String {
+        match op.build() {
+            Ok(_) => panic!("should be refused"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn at_least_one_action_is_needed() {
+        assert_eq!(
+            refused(FileOp::new(tree())),
+            "a file op needs at least one action"
+        );
+    }
+
+    #[test]
+    fn every_path_is_absolute_and_goes_down() {
+        for path in ["", "a", "/a/../b", r"C:\a"] {
+            let op = || FileOp::new(None);
+            for op in [
+                op().mkdir(MkDir::new(path, 0o755)),
+                op().mkfile(MkFile::new(path, 0o644, "")),
+                op().rm(Rm::new(path)),
+                op().symlink(Symlink::new("t", path)),
+                op().copy(Copy::new(tree(), path, "/")),
+                op().copy(Copy::new(tree(), "/", path)),
+            ] {
+                assert!(refused(op).starts_with("path"), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_says_something() {
+        assert_eq!(
+            refused(FileOp::new(None).symlink(Symlink::new("", "/a"))),
+            "link target must not be empty"
+        );
+    }
+
+    #[test]
+    fn an_owner_by_name_needs_a_base() {
+        let owner = |name: &str| Owner {
+            user: None,
+            group: Some(Id::Name(name.to_owned())),
+        };
+        let file = |name| MkFile::new("/a", 0o644, "").owner(owner(name));
+        assert!(refused(FileOp::new(None).mkfile(file("users"))).contains("use a number"));
+        assert!(FileOp::new(tree()).mkfile(file("users")).build().is_ok());
+        assert_eq!(
+            refused(FileOp::new(tree()).mkfile(file(""))),
+            "owner must not be empty"
+        );
+    }
+
+    #[test]
+    fn required_paths_need_include_patterns() {
+        let copy = || Copy::new(tree(), "/a", "/").required(["b"]);
+        assert!(refused(FileOp::new(None).copy(copy())).contains("include patterns"));
+        assert!(
+            FileOp::new(None)
+                .copy(copy().include(["b"]))
+                .build()
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn capabilities_follow_the_fields() {
+        let more = |op: FileOp| -> Vec<String> {
+            let output = op.build().unwrap();
+            output
+                .vertex
+                .needs()
+                .map(|cap| cap.to_string())
+                .filter(|cap| cap != "file.base")
+                .collect()
+        };
+        let op = || FileOp::new(None);
+        let copy = || Copy::new(tree(), "/a", "/");
+        assert!(more(op().copy(copy())).is_empty());
+        assert!(more(op().mkdir(MkDir::new("/a", 0))).is_empty());
+        for (op, cap) in [
+            (
+                op().copy(copy().include(["a"])),
+                "file.copy.includeexcludepatterns",
+            ),
+            (
+                op().copy(copy().exclude(["a"])),
+                "file.copy.includeexcludepatterns",
+            ),
+            (
+                op().copy(copy().always_replace()),
+                "file.copy.alwaysreplaceexistingdestpaths",
+            ),
+            (op().rm(Rm::new("/a*").wildcard()), "file.rm.wildcard"),
+            (op().symlink(Symlink::new("a", "/b")), "file.symlink.create"),
+        ] {
+            assert_eq!(more(op), [cap]);
+        }
+        assert_eq!(
+            more(op().copy(copy().include(["a"]).required(["a"]))),
+            [
+                "file.copy.includeexcludepatterns",
+                "file.copy.requiredpaths"
+            ]
+        );
+    }
+}

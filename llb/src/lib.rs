@@ -37,9 +37,12 @@ mod path;
 mod platform;
 pub mod proto;
 mod reference;
+#[cfg(feature = "sample")]
+pub mod sample;
 mod source;
 mod source_map;
 mod vertex;
+pub mod view;
 
 pub use caps::{Cap, Caps, Missing};
 pub use definition::Definition;

@@ -55,3 +55,24 @@ impl Merge {
         Ok(Vertex::new(op, None, self.inputs, caps, self.metadata).output(0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FileOp, MkDir};
+
+    #[test]
+    fn less_than_two_inputs_are_no_merge() {
+        let tree = FileOp::new(None)
+            .mkdir(MkDir::new("/a", 0o755))
+            .build()
+            .unwrap();
+        for inputs in [vec![], vec![tree]] {
+            let count = inputs.len();
+            assert_eq!(
+                Merge::new(inputs).build(),
+                Err(Error::TooFewToMerge { inputs: count })
+            );
+        }
+    }
+}

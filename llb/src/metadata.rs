@@ -8,7 +8,7 @@ use crate::caps::{self, Cap};
 use crate::proto::pb;
 
 /// The description key that progress shows as the name.
-const NAME: &str = "llb.customname";
+pub(crate) const NAME: &str = "llb.customname";
 
 /// Name, texts, progress group and source lines of a vertex: nothing of it is
 /// in a digest or a cache key.

@@ -175,3 +175,11 @@ fn with_header(schema: &str, text: &str) -> String {
          {body}"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_generated_files_are_those_of_the_schema() {
+        super::run(true).unwrap();
+    }
+}
