@@ -219,7 +219,9 @@ impl Scan<'_> {
         let watched = Watched::new(input);
         let trouble = watched.trouble();
         let cache = ReadCache::new(watched);
-        let len = (&cache).len().unwrap_or(0);
+        let len = (&cache).len().map_err(|()| {
+            Failure::Unreadable(format!("{}: its length cannot be told", self.name))
+        })?;
         let head = (&cache)
             .read_bytes_at(0, len.min(magic::HEAD))
             .unwrap_or_default();
@@ -407,6 +409,12 @@ impl Scan<'_> {
                 return Ok(());
             }
         };
+        if let Err(fault) = list.consistent() {
+            self.check(trouble)?;
+            let (Fault::Damaged(why) | Fault::Limit(why)) = fault;
+            let why = format!("a zip whose parts disagree on what is in it: {why}");
+            seen.finding("ARCH010", self.name, "", "", why);
+        }
         for index in 0..list.len() {
             let result = list.member(index, budget, |head, size, name| {
                 magic::claims_binary(name)
@@ -487,5 +495,124 @@ fn noun(kind: Magic) -> &'static str {
         Magic::Coff | Magic::Anonymous => "COFF object",
         Magic::Import => "import object",
         kind => kind_word(kind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, Read, Seek, SeekFrom};
+
+    fn row() -> Row {
+        crate::arch_table::row("windows/arm64").unwrap()
+    }
+
+    fn tree(files: &[&str]) -> (tempfile::TempDir, Vec<Root>) {
+        let dir = tempfile::tempdir().unwrap();
+        for name in files {
+            fs::write(dir.path().join(name), name).unwrap();
+        }
+        let root = Root {
+            path: dir.path().to_owned(),
+            label: Name::default(),
+        };
+        (dir, vec![root])
+    }
+
+    #[test]
+    fn a_panic_over_one_file_is_unreadable_and_names_it() {
+        let (_dir, roots) = tree(&["a", "b", "c"]);
+        let end = inspect_with(&row(), &roots, |file, _| {
+            assert_ne!(file.name, Name::from("b"), "boom");
+            Ok(())
+        });
+        let failure = end.unwrap_err();
+        assert_eq!(failure.exit().code(), 4);
+        assert!(failure.to_string().contains("b panicked"), "{failure}");
+    }
+
+    #[test]
+    fn of_several_failures_the_first_by_name_is_told() {
+        let files: Vec<String> = (0..50).map(|n| format!("{n:02}")).collect();
+        let (_dir, roots) = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
+        let failure = inspect_with(&row(), &roots, |file, _| {
+            Err(Failure::Unreadable(file.name.to_string()))
+        });
+        assert_eq!(failure.unwrap_err().to_string(), "00");
+    }
+
+    /// A disk that gives the first bytes of a file and fails behind them.
+    struct BadDisk {
+        bytes: Vec<u8>,
+        good: u64,
+        at: u64,
+    }
+
+    impl Read for BadDisk {
+        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+            let end = self
+                .bytes
+                .len()
+                .min(usize::try_from(self.at).unwrap() + buf.len());
+            let from = &self.bytes[usize::try_from(self.at).unwrap()..end];
+            if self.at + from.len() as u64 > self.good {
+                return Err(io::Error::other("bad sector"));
+            }
+            buf[..from.len()].copy_from_slice(from);
+            self.at += from.len() as u64;
+            Ok(from.len())
+        }
+    }
+
+    impl Seek for BadDisk {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.at = match to {
+                SeekFrom::Start(at) => at,
+                SeekFrom::End(by) => (self.bytes.len() as u64).saturating_add_signed(by),
+                SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            };
+            Ok(self.at)
+        }
+    }
+
+    #[test]
+    fn an_io_error_in_the_middle_is_never_a_verdict() {
+        use crate::fixture;
+        let mut long = fixture::coff(0xaa64);
+        long.resize(8192, 0);
+        let dll = fixture::hybrid_dll(0xaa64);
+        for bytes in [
+            fixture::archive(&[("a.obj", &long), ("b.obj", &long)]),
+            fixture::zip(&[("m.pyd", &dll), ("n.pyd", &dll)]).unwrap(),
+            dll,
+        ] {
+            let len = bytes.len() as u64;
+            let run = |good| {
+                let row = row();
+                let name = Name::from("x.bin");
+                let scan = Scan {
+                    row: &row,
+                    name: &name,
+                    depth: 0,
+                };
+                let disk = BadDisk {
+                    bytes: bytes.clone(),
+                    good,
+                    at: 0,
+                };
+                let mut seen = Seen::default();
+                let end = scan.run(Box::new(disk), &mut u64::MAX.clone(), &mut seen);
+                (end.is_ok(), seen.findings.is_empty())
+            };
+            assert_eq!(run(len), (true, true));
+            for good in (0..len).step_by(61) {
+                let (verdict, clean) = run(good);
+                assert!(
+                    !verdict || clean,
+                    "a finding that the disk made, good to {good}"
+                );
+            }
+            assert!(!run(len / 2).0 || !run(100).0, "the disk was read at all");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Globs over [`Name`](crate::name::Name)s, for allow entries.
 //!
 //! `?` is one byte, `*` any bytes but a separator, `**` any bytes at all. `**/` at the start or
-//! after a separator also matches nothing. A glob must match the whole name. Written by hand
+//! after a separator also matches nothing. A glob must match the whole name; whether name or glob
+//! begin at a root (`/runtime`, `C:\runtime`, `runtime`) does not matter. Written by hand
 //! because names are bytes and the usual crate brings a regex engine as large as lanegate.
 
 /// A compiled glob.
@@ -31,6 +32,7 @@ impl Glob {
     #[must_use]
     pub fn new(pattern: &str, fold: bool) -> Self {
         let bytes: Vec<u8> = pattern.bytes().map(|b| norm(b, fold)).collect();
+        let bytes = unrooted(&bytes, fold);
         let mut tokens = Vec::new();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -57,6 +59,7 @@ impl Glob {
     /// Whether the glob matches all of `name`. Takes at most pattern × name steps.
     #[must_use]
     pub fn matches(&self, name: &[u8]) -> bool {
+        let name = unrooted(name, self.fold);
         // The set of name positions that the tokens so far can end at.
         let mut reach = vec![false; name.len() + 1];
         reach[0] = true;
@@ -105,6 +108,19 @@ impl Glob {
     }
 }
 
+/// The name without the root of its file system.
+fn unrooted(name: &[u8], fold: bool) -> &[u8] {
+    let name = match name {
+        [drive, b':', rest @ ..] if fold && drive.is_ascii_alphabetic() => rest,
+        name => name,
+    };
+    match name {
+        [b'/', rest @ ..] => rest,
+        [b'\\', rest @ ..] if fold => rest,
+        name => name,
+    }
+}
+
 fn norm(byte: u8, fold: bool) -> u8 {
     match byte {
         b'\\' if fold => b'/',
@@ -145,7 +161,17 @@ mod tests {
     fn windows_targets_fold_case_and_backslashes() {
         let glob = Glob::new(r"C:\Runtime\**\Protoc.exe", true);
         assert!(glob.matches(b"c:/runtime/bin/PROTOC.EXE"));
+        assert!(glob.matches(br"\runtime\protoc.exe") && glob.matches(b"runtime/a/b/protoc.exe"));
         assert!(!Glob::new("A", false).matches(b"a"));
+    }
+
+    #[test]
+    fn a_root_in_front_of_name_or_glob_does_not_matter() {
+        assert!(hit("/runtime/*", "runtime/a") && hit("runtime/*", "/runtime/a"));
+        assert!(
+            !hit("C:/runtime/*", "runtime/a"),
+            "a drive is one on Windows only"
+        );
     }
 
     #[test]

@@ -54,6 +54,15 @@ impl<'a> Zip<'a> {
         self.0.is_empty()
     }
 
+    /// Checks that the list of members and what stands before each of them say the same: no name
+    /// twice, no bytes shared, nothing unlisted. Readers differ in which of the two they believe.
+    ///
+    /// # Errors
+    /// A [`Fault`] that says where they differ.
+    pub fn consistent(&mut self) -> Result<(), Fault> {
+        self.0.validate_header_consistency().map_err(|e| fault(&e))
+    }
+
     /// Reads one member. `wanted` sees its first bytes, its size and its name, and decides whether
     /// the rest is inflated; `budget` is what may still be inflated in this zip.
     pub fn member(

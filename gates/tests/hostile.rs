@@ -1,0 +1,249 @@
+//! Cut and patched files of every format: a verdict or a failure each time, never a panic, never
+//! green where something is missing, and always soon.
+#![allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use gates::arch_table::{self, Row};
+use gates::exit::Failure;
+use gates::fixture::{self, AMD64, ARM64, I386};
+use gates::name::Name;
+use gates::policy::{Floor, Loaded, Policy};
+use gates::report::{Asserted, Verdict};
+use gates::walk::Root;
+use gates::{arch, policy, verdict};
+use proptest::prelude::*;
+
+/// One file in a tree of its own, judged again and again.
+struct Bench {
+    dir: tempfile::TempDir,
+    name: &'static str,
+    row: Row,
+    policy: Loaded,
+}
+
+impl Bench {
+    fn new(name: &'static str, target: &str) -> Self {
+        let floor = Floor {
+            broken: None,
+            least: 1,
+            measured: None,
+            on: None,
+        };
+        let policy = Policy {
+            allow: Vec::new(),
+            check: arch::CHECK.to_owned(),
+            empty_ok: None,
+            floors: [("inspected".to_owned(), floor)].into(),
+            gate: "test".to_owned(),
+            schema: policy::SCHEMA.to_owned(),
+            target: target.to_owned(),
+        };
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            name,
+            row: arch_table::row(target).unwrap(),
+            policy: Loaded::of(policy).unwrap(),
+        }
+    }
+
+    fn judge(&self, bytes: &[u8]) -> Result<Asserted, Failure> {
+        fs::write(self.dir.path().join(self.name), bytes).unwrap();
+        let root = Root {
+            path: self.dir.path().to_owned(),
+            label: Name::default(),
+        };
+        let start = Instant::now();
+        let report = arch::inspect(&self.row, &[root]);
+        assert!(start.elapsed() < Duration::from_secs(5), "too slow");
+        Ok(verdict::judge(&report?, &self.policy, &self.row))
+    }
+}
+
+/// A file of each format, the name it goes by, and a target it is right for.
+fn samples() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let (arm, intel) = (fixture::coff(ARM64), fixture::bigobj(ARM64));
+    let long = "a-name-of-more-than-fifteen-characters.obj";
+    let archive = fixture::archive(&[("a.obj", &arm), (long, &intel)]);
+    let wheel = fixture::zip(&[("m.pyd", &fixture::dll(ARM64)), ("m.py", b"pass")]).unwrap();
+    vec![
+        ("a.dll", "windows/arm64", fixture::dll(ARM64)),
+        ("b.dll", "windows/arm64", fixture::hybrid_dll(ARM64)),
+        ("c.exe", "windows/amd64", fixture::exe(AMD64)),
+        ("d.lib", "windows/arm64", archive),
+        (
+            "e.lib",
+            "windows/arm64",
+            fixture::import_library(ARM64, ARM64, &["f", "g"]),
+        ),
+        ("f.so", "linux/arm64", fixture::elf(64, false, 183)),
+        ("g.whl", "windows/arm64", wheel),
+        ("h.obj", "windows/arm64", arm),
+        (
+            "i.obj",
+            "windows/arm64",
+            fixture::bitcode("aarch64-pc-windows-msvc", true),
+        ),
+    ]
+}
+
+#[test]
+fn whole_files_pass() {
+    for (name, target, bytes) in samples() {
+        let report = Bench::new(name, target).judge(&bytes).unwrap();
+        assert_eq!(
+            report.verdict,
+            Verdict::Pass,
+            "{name}: {:?}",
+            report.findings
+        );
+    }
+    let pe32 = Bench::new("x.dll", "windows/amd64")
+        .judge(&fixture::dll(I386))
+        .unwrap();
+    assert_eq!(
+        pe32.verdict,
+        Verdict::Fail,
+        "a PE32 image is for another machine"
+    );
+}
+
+#[test]
+fn no_cut_of_any_file_passes() {
+    for (name, target, bytes) in samples() {
+        // Bitcode may end early unnoticed: what stands behind the triple is not read.
+        let ends = if name == "i.obj" {
+            0..20
+        } else {
+            0..bytes.len()
+        };
+        let bench = Bench::new(name, target);
+        for end in ends {
+            let report = bench.judge(&bytes[..end]).unwrap();
+            assert_ne!(
+                report.verdict,
+                Verdict::Pass,
+                "{name} cut at {end} of {}",
+                bytes.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_single_byte_set_to_an_extreme_ends_in_a_verdict() {
+    for (name, target, bytes) in samples() {
+        let bench = Bench::new(name, target);
+        for at in 0..bytes.len() {
+            for value in [0x00, 0xff] {
+                let mut patched = bytes.clone();
+                patched[at] = value;
+                assert!(
+                    bench.judge(&patched).is_ok(),
+                    "{name}: byte {at} set to {value:#x}"
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    #[test]
+    fn random_patches_end_in_a_verdict(
+        which in 0..9_usize,
+        patches in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (name, target, mut bytes) = samples().swap_remove(which);
+        for (at, value) in patches {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        prop_assert!(Bench::new(name, target).judge(&bytes).is_ok());
+    }
+
+    #[test]
+    fn random_bytes_behind_every_magic_end_in_a_verdict(
+        magic in prop::sample::select(vec![
+            &b"MZ\0"[..], b"\x7fELF", b"!<arch>\n", b"!<thin>\n", b"\0\0\xff\xff\0\0", b"\0\0\xff\xff\x02\0",
+            b"BC\xc0\xde", b"\xde\xc0\x17\x0b", b"PK\x03\x04", b"PK\x05\x06", b"\x64\xaa\x01\0",
+        ]),
+        rest in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let bytes = [magic, &rest].concat();
+        let report = Bench::new("x.dll", "windows/arm64").judge(&bytes);
+        prop_assert!(report.is_ok());
+    }
+}
+
+#[test]
+fn a_zip_bomb_and_a_nest_of_zips_are_findings() {
+    let bench = Bench::new("x.zip", "windows/arm64");
+    let zeros = vec![0_u8; 64 << 20];
+    let bomb = fixture::zip(&[("big.dll", &zeros)]).unwrap();
+    let report = bench.judge(&bomb).unwrap();
+    assert_eq!(report.findings[0].id, "GEN002", "{:?}", report.findings);
+    assert!(
+        report.findings[0].why.contains("ZIP_RATIO"),
+        "{:?}",
+        report.findings
+    );
+
+    let mut nest = fixture::dll(ARM64);
+    for _ in 0..5 {
+        nest = fixture::zip(&[("in.zip", &nest)]).unwrap();
+    }
+    let report = bench.judge(&nest).unwrap();
+    assert_eq!(report.findings[0].id, "GEN002", "{:?}", report.findings);
+    assert!(
+        report.findings[0].why.contains("NESTING"),
+        "{:?}",
+        report.findings
+    );
+}
+
+#[test]
+fn a_zip_with_two_members_of_one_name_is_a_finding() {
+    let dll = fixture::dll(ARM64);
+    let mut bytes = fixture::zip(&[("m1.pyd", &dll), ("m2.pyd", &dll)]).unwrap();
+    // Both names stand in front of the member and in the list.
+    while let Some(at) = bytes.windows(6).position(|name| name == b"m2.pyd") {
+        bytes[at + 1] = b'1';
+    }
+    let report = Bench::new("x.whl", "windows/arm64").judge(&bytes).unwrap();
+    assert_eq!(report.findings[0].id, "ARCH010", "{:?}", report.findings);
+}
+
+#[test]
+fn a_wrong_checksum_in_a_wheel_is_a_finding() {
+    let mut bytes = fixture::zip(&[("m.pyd", &fixture::dll(ARM64))]).unwrap();
+    let list = bytes
+        .windows(4)
+        .position(|word| word == b"PK\x01\x02")
+        .unwrap();
+    bytes[list + 16] ^= 1;
+    bytes[14] ^= 1;
+    let report = Bench::new("x.whl", "windows/arm64").judge(&bytes).unwrap();
+    assert_eq!(report.findings[0].id, "ARCH005", "{:?}", report.findings);
+}
+
+#[test]
+fn a_file_that_the_system_will_not_read_is_a_failure_not_a_verdict() {
+    let bench = Bench::new("x.dll", "windows/arm64");
+    let root = |path: &str| Root {
+        path: path.into(),
+        label: Name::default(),
+    };
+    if fs::metadata("/proc/self/mem").is_ok() {
+        let failure = arch::inspect(&bench.row, &[root("/proc/self/mem")]).unwrap_err();
+        assert_eq!(failure.exit().code(), 4);
+    }
+    let failure = arch::inspect(&bench.row, &[root("/dev/null")]).unwrap_err();
+    assert_eq!(failure.exit().code(), 4, "a root that is a device");
+}
