@@ -86,6 +86,11 @@ pub(crate) fn until(limit: Duration, mut ready: impl FnMut() -> Result<bool>) ->
     }
 }
 
+/// A line about what is going on, for whoever waits.
+pub(crate) fn note(text: &str) {
+    eprintln!("xtask: {text}");
+}
+
 /// Where a program is on `PATH`, if it is.
 pub(crate) fn which(program: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;

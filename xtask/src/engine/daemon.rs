@@ -84,6 +84,7 @@ impl Service {
             }
             process.stop(STOP)?;
         }
+        run::note(&format!("starting {}", self.name));
         for dir in ["log", "run"] {
             fs::create_dir_all(self.base.join(dir))?;
         }

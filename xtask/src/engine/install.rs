@@ -232,6 +232,11 @@ impl Shelf {
         for program in wanted {
             match fetch(suite, program, &debs, root) {
                 Ok(version) => {
+                    run::note(&format!(
+                        "{} {version} from {}",
+                        program.package,
+                        suite.name()
+                    ));
                     let suite = suite.name().to_owned();
                     packages.insert(program.package.to_owned(), Installed { version, suite });
                 }

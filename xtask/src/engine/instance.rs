@@ -68,6 +68,7 @@ impl Instance {
         Engine {
             docker_host: Some(format!("unix://{}", self.docker_socket().display())),
             docker_config: Some(self.prefix.docker_config()),
+            builder: "default".to_owned(),
             path: self.prefix.path(),
             kind: match self.store {
                 Store::Containerd => Kind::Private,
@@ -108,6 +109,10 @@ impl Instance {
         unmount_below(&self.state)?;
         if self.run.exists() {
             fs::remove_dir_all(&self.run)?;
+            if let Some(shared) = self.run.parent() {
+                // It stays while the other instance uses it.
+                let _ = fs::remove_dir(shared);
+            }
         }
         if self.has_bridge() {
             self.ip(&["link", "del", &self.bridge])?;

@@ -38,6 +38,8 @@ pub(crate) struct Engine {
     pub(crate) docker_host: Option<String>,
     /// `DOCKER_CONFIG`; without one, what the environment says.
     pub(crate) docker_config: Option<PathBuf>,
+    /// The builder that sees the engine's own images.
+    pub(crate) builder: String,
     /// Folders with the client's programs, before those of `PATH`.
     pub(crate) path: Vec<PathBuf>,
     /// Whose engine it is.
@@ -142,8 +144,8 @@ impl Engine {
         if let Some(config) = &self.docker_config {
             env.push(("DOCKER_CONFIG", config.display().to_string()));
             env.push(("BUILDX_CONFIG", config.join("buildx").display().to_string()));
-            env.push(("BUILDX_BUILDER", "default".to_owned()));
         }
+        env.push(("BUILDX_BUILDER", self.builder.clone()));
         if !self.path.is_empty() {
             let path = daemon::search_path(&self.path)?;
             env.push(("PATH", path.to_string_lossy().into_owned()));
@@ -187,14 +189,21 @@ struct Info {
 pub(crate) fn up(wish: Wish) -> Result<Engines> {
     let base = base();
     let running = private(&base).is_some_and(|(main, _, _)| main.is_up());
-    if !wish.private && !running {
-        if let Some(main) = ambient() {
-            return Ok(Engines {
-                main,
-                graphdriver: None,
-                registry: None,
-            });
-        }
+    if !wish.private
+        && !running
+        && let Some(main) = ambient()
+    {
+        return Ok(Engines {
+            main,
+            graphdriver: None,
+            registry: None,
+        });
+    }
+    if !rustix::process::geteuid().is_root() {
+        bail!(
+            "a private engine needs root: run this as root, \
+             or make a Docker with BuildKit reachable"
+        );
     }
     let _lock = lock(&base)?;
     let prefix = Prefix::ensure(&base)?;
@@ -292,24 +301,32 @@ pub(crate) fn env(graphdriver: bool) -> Result<String> {
 /// An engine that is there already and can build.
 fn ambient() -> Option<Engine> {
     run::which("docker")?;
-    let engine = Engine {
+    let mut engine = Engine {
         docker_host: None,
         docker_config: None,
+        builder: "default".to_owned(),
         path: Vec::new(),
         kind: Kind::Ambient,
     };
-    let asks: [&[&str]; 3] = [
-        &["version", "--format", "{{.Server.Version}}"],
-        &["buildx", "version"],
-        &["buildx", "inspect"],
-    ];
-    asks.iter()
-        .all(|ask| {
-            engine
-                .run(ask, ASK)
-                .is_ok_and(|said| !said.out.trim().is_empty())
-        })
-        .then_some(engine)
+    let ask = |engine: &Engine, args: &[&str]| engine.run(args, ASK).ok().map(|said| said.out);
+    // Without a server this fails; the client alone would say something.
+    ask(&engine, &["version", "--format", "{{.Server.Version}}"])?;
+    // Each context has a builder of its name, which is the engine itself; the
+    // one in use may be another, without the engine's images.
+    engine.builder = ask(&engine, &["context", "show"])?.trim().to_owned();
+    let builder = ask(&engine, &["buildx", "inspect", &engine.builder])?;
+    is_engine_itself(&builder).then_some(engine)
+}
+
+/// Whether `docker buildx inspect` describes the engine's own BuildKit, running.
+fn is_engine_itself(inspected: &str) -> bool {
+    let field = |name: &str| {
+        inspected
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .map(str::trim)
+    };
+    field("Driver") == Some("docker") && field("Status") == Some("running")
 }
 
 /// What the private engine consists of, if it was ever unpacked.
@@ -403,6 +420,20 @@ mod tests {
     fn a_table_has_straight_columns_and_no_trailing_blanks() {
         let rows = vec![row(["a", "long cell", "x"]), row(["wide", "b", "y"])];
         assert_eq!(table(&rows), "a     long cell  x\nwide  b          y\n");
+    }
+
+    #[test]
+    fn only_a_running_builder_that_is_the_engine_counts() {
+        let inspected = |driver: &str, status: &str| {
+            format!(
+                "Name:   default\nDriver: {driver}\n\nNodes:\nName:             default\n\
+                 Endpoint:         default\nStatus:           {status}\nPlatforms: linux/amd64\n"
+            )
+        };
+        assert!(is_engine_itself(&inspected("docker", "running")));
+        assert!(!is_engine_itself(&inspected("docker-container", "running")));
+        assert!(!is_engine_itself(&inspected("docker", "inactive")));
+        assert!(!is_engine_itself(""));
     }
 
     #[test]
