@@ -1,1 +1,10 @@
-//! Tests that cross crates and need an engine.
+//! What the tests with an engine share: the engine that `cargo xtask test --only engine` set up,
+//! copies of the examples to change, and builds whose progress is read.
+
+mod build;
+mod example;
+mod setup;
+
+pub use build::{Build, Outcome, Vertex};
+pub use example::Example;
+pub use setup::{Engine, Setup, docker};
