@@ -6,7 +6,6 @@
 //! but never announces (`exec.meta.removemountstubs.recursive`,
 //! `file.copy.modestring`) are left out, because no engine would pass.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::Digest;
@@ -224,7 +223,7 @@ impl FromIterator<String> for Caps {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
     /// The capability's name.
-    pub cap: Cow<'static, str>,
+    pub cap: String,
     /// The vertex that needs it.
     pub vertex: Digest,
     /// The name of the vertex, where it has one.

@@ -26,23 +26,16 @@ impl Definition {
     /// the metadata of all of them; where they differ, the first one counts.
     #[must_use]
     pub fn new(result: &Output) -> Self {
-        let mut order = Vec::new();
-        let mut vertices: BTreeMap<Digest, (Cow<'_, Metadata>, BTreeSet<String>)> = BTreeMap::new();
         let handles = result.handles();
+        let mut order = Vec::with_capacity(handles.len());
+        let mut said: BTreeMap<Digest, Said<'_>> = BTreeMap::new();
         for vertex in &handles {
-            let needs = vertex.needs().map(Cow::into_owned);
-            match vertices.entry(vertex.digest) {
+            match said.entry(vertex.digest) {
                 Entry::Vacant(new) => {
                     order.push(vertex);
-                    new.insert((Cow::Borrowed(&vertex.metadata), needs.collect()));
+                    new.insert(Said::of(vertex));
                 }
-                Entry::Occupied(mut known) => {
-                    let (metadata, caps) = known.get_mut();
-                    caps.extend(needs);
-                    if **metadata != vertex.metadata {
-                        metadata.to_mut().merge(&vertex.metadata);
-                    }
-                }
+                Entry::Occupied(mut known) => known.get_mut().also_of(vertex),
             }
         }
 
@@ -52,23 +45,12 @@ impl Definition {
             ..pb::Op::default()
         }));
         let source = source(order.iter().filter_map(|vertex| {
-            let (metadata, _) = vertices.get(&vertex.digest)?;
-            Some((vertex.digest, &*metadata.locations))
+            let said = said.get(&vertex.digest)?;
+            Some((vertex.digest, &*said.metadata.locations))
         }));
-        let metadata = vertices
+        let metadata = said
             .into_iter()
-            .map(|(digest, (metadata, caps))| {
-                let metadata = metadata.into_owned();
-                let wire = pb::OpMetadata {
-                    ignore_cache: metadata.ignore_cache,
-                    description: metadata.description,
-                    export_cache: metadata.export_cache.map(|value| pb::ExportCache { value }),
-                    caps: caps.into_iter().map(|cap| (cap, true)).collect(),
-                    progress_group: metadata.group,
-                    linux_resources: metadata.resources,
-                };
-                (digest.to_string(), wire)
-            })
+            .map(|(digest, said)| (digest.to_string(), said.to_pb()))
             .collect();
         Self {
             wire: pb::Definition {
@@ -102,6 +84,44 @@ impl Definition {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.wire.encode_to_vec()
+    }
+}
+
+/// What is said about the vertices of one digest, and what they need.
+struct Said<'a> {
+    metadata: Cow<'a, Metadata>,
+    needs: BTreeSet<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    fn of(vertex: &'a Vertex) -> Self {
+        Self {
+            metadata: Cow::Borrowed(&vertex.metadata),
+            needs: vertex.needs().collect(),
+        }
+    }
+
+    fn also_of(&mut self, vertex: &'a Vertex) {
+        self.needs.extend(vertex.needs());
+        if *self.metadata != vertex.metadata {
+            self.metadata.to_mut().merge(&vertex.metadata);
+        }
+    }
+
+    fn to_pb(&self) -> pb::OpMetadata {
+        let metadata = &self.metadata;
+        pb::OpMetadata {
+            ignore_cache: metadata.ignore_cache,
+            description: metadata.description.clone(),
+            export_cache: metadata.export_cache.map(|value| pb::ExportCache { value }),
+            caps: self
+                .needs
+                .iter()
+                .map(|cap| ((*cap).to_owned(), true))
+                .collect(),
+            progress_group: metadata.group.clone(),
+            linux_resources: metadata.resources.clone(),
+        }
     }
 }
 

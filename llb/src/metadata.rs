@@ -1,6 +1,5 @@
 //! What is said about a vertex outside its digest and its cache key.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Location;
@@ -93,7 +92,7 @@ impl Metadata {
     }
 
     /// What an engine must know for this metadata.
-    pub(crate) fn needs(&self) -> impl Iterator<Item = Cow<'static, str>> + '_ {
+    pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
         let own: [(bool, Cap); 4] = [
             (self.ignore_cache, caps::META_IGNORE_CACHE),
             (!self.description.is_empty(), caps::META_DESCRIPTION),
@@ -102,8 +101,8 @@ impl Metadata {
         ];
         own.into_iter()
             .filter(|(used, _)| *used)
-            .map(|(_, cap)| Cow::Borrowed(cap.name()))
-            .chain(self.caps.iter().cloned().map(Cow::Owned))
+            .map(|(_, cap)| cap.name())
+            .chain(self.caps.iter().map(String::as_str))
     }
 
     /// Takes over what `other` says of the same vertex: all places and needs,

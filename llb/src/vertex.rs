@@ -1,6 +1,5 @@
 //! Vertices and their outputs.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -62,10 +61,10 @@ impl Vertex {
     }
 
     /// All that an engine must know to run this vertex.
-    pub(crate) fn needs(&self) -> impl Iterator<Item = Cow<'static, str>> + '_ {
+    pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
         self.caps
             .iter()
-            .map(|cap| Cow::Borrowed(cap.name()))
+            .map(|cap| cap.name())
             .chain(self.metadata.needs())
     }
 }
@@ -106,16 +105,17 @@ impl Output {
     /// name of the capability, each with the first vertex that needs it.
     #[must_use]
     pub fn missing(&self, caps: &Caps) -> Vec<Missing> {
+        let graph = self.graph();
         let mut found = BTreeMap::new();
-        for vertex in self.graph() {
+        for vertex in &graph {
             for cap in vertex.needs().filter(|cap| !caps.has(cap)) {
-                found.entry(cap).or_insert_with(|| vertex.clone());
+                found.entry(cap).or_insert(vertex);
             }
         }
         found
             .into_iter()
             .map(|(cap, vertex)| Missing {
-                cap,
+                cap: cap.to_owned(),
                 vertex: vertex.digest,
                 name: vertex.metadata.name().map(str::to_owned),
             })

@@ -195,12 +195,12 @@ fn each_missing_capability_is_named_once_with_a_vertex_that_needs_it() {
     assert_eq!(
         missing,
         [
-            ("diffop".into(), "what the step changed".to_owned()),
-            ("mergeop".into(), "merge".to_owned()),
+            ("diffop".to_owned(), "what the step changed".to_owned()),
+            ("mergeop".to_owned(), "merge".to_owned()),
         ]
     );
     let needs = sample.missing(&Caps::default());
-    let needs: Vec<_> = needs.iter().map(|missing| &*missing.cap).collect();
+    let needs: Vec<_> = needs.iter().map(|missing| missing.cap.as_str()).collect();
     insta::assert_snapshot!(needs.join("\n"));
 }
 
