@@ -23,11 +23,15 @@ use crate::gateway::opts::{NoCache, Opts};
 use crate::gateway::{frontend_image, wrong};
 use crate::lanefile::{Loaded, Wrong};
 
-/// Builds what the environment of the process asks for.
+/// Builds what the environment of the process asks for. `image` is where the definition of the frontend's own image is.
 ///
 /// # Errors
 /// Whatever stands in the way of the build, with the lines that it is about.
-pub async fn run(bridge: &Bridge, env: impl IntoIterator<Item = (OsString, OsString)>) -> Outcome {
+pub async fn run(
+    bridge: &Bridge,
+    env: impl IntoIterator<Item = (OsString, OsString)>,
+    image: &Path,
+) -> Outcome {
     let opts = Opts::from_env(env).map_err(|errors| Failure::new(errors.to_string()))?;
     if let Some(request) = &opts.request {
         return Err(Failure::unsupported_request(request));
@@ -39,6 +43,7 @@ pub async fn run(bridge: &Bridge, env: impl IntoIterator<Item = (OsString, OsStr
         bridge,
         opts: &opts,
         sources: &loaded.sources,
+        image,
     };
     let (plan, facts, used) = build.plan(&loaded).await?;
     build.warn(&vertex, &used).await;
@@ -63,6 +68,7 @@ struct Build<'a> {
     bridge: &'a Bridge,
     opts: &'a Opts,
     sources: &'a Sources,
+    image: &'a Path,
 }
 
 impl Build<'_> {
@@ -108,7 +114,7 @@ impl Build<'_> {
         let lanegate = if plan.gates.is_empty() {
             None
         } else {
-            frontend_image::output(Path::new(frontend_image::PATH))?
+            frontend_image::output(self.image)?
         };
         let lower = |no_cache: &NoCache| {
             let covers = |name: &str| no_cache.covers(name);
@@ -139,6 +145,11 @@ impl Build<'_> {
             Ok(result) => result,
             Err(failure) => return Err(self.failed(failure, &definition, &again, plan).await),
         };
+        let verdicts = self
+            .verdicts(&again)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
         let mut metadata = BTreeMap::from([
             ("containerimage.config".to_owned(), again.config.clone()),
             (
@@ -146,7 +157,7 @@ impl Build<'_> {
                 refs_platforms(&platform(&again.platform)?),
             ),
         ]);
-        if let Some(summary) = verdicts::summary(&self.verdicts(&again).await) {
+        if let Some(summary) = verdicts::summary(&verdicts) {
             metadata.insert("frontend.lanekit.gates".to_owned(), summary);
         }
         Ok(Built { result, metadata })
@@ -167,7 +178,7 @@ impl Build<'_> {
         {
             let red = verdicts::red(&self.verdicts(lowered).await);
             if !red.is_empty() {
-                failure = failure.context(red);
+                failure = failure.after(&red);
             }
         }
         match &plan.output {

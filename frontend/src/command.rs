@@ -92,7 +92,7 @@ fn load(file: &Path) -> Result<Loaded, Stop> {
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
     let lane_file = LaneFile::parse(&name, bytes).map_err(Stop::Wrong)?;
-    let pins = match lane_file.pins().map_err(Stop::Wrong)? {
+    let pins = match lane_file.pins() {
         None => None,
         Some(path) => match read(&file.parent().unwrap_or(Path::new("")).join(&path)) {
             Ok(bytes) => Some((path, bytes)),

@@ -3,8 +3,6 @@
 //! Who has the bytes (an engine's bridge, a disk) asks [`LaneFile::pins`] what else to read, reads it, and gets the
 //! [`Graph`]. What is wrong comes back with the texts that it is about, so that it can be shown.
 
-use std::path::{Component, Path};
-
 use stages::diag::{Diagnostic, Report, SourceId, Sources, rule};
 use stages::file::{self, Document, Pins};
 use stages::graph::{self, Graph};
@@ -54,39 +52,14 @@ impl LaneFile {
         }
     }
 
-    /// The path of the pins file in the directory that `name` is relative to.
-    ///
-    /// # Errors
-    /// When it lies outside: an engine leaves such a file out in silence.
-    pub fn pins(&self) -> Result<Option<String>, Wrong> {
-        let Some(pins) = &self.document.graph.versions else {
-            return Ok(None);
-        };
-        match beside(&self.name, &pins.value) {
-            Some(path) => Ok(Some(path)),
-            None => {
-                let message = format!(
-                    "`{}` is not in or below the directory of the lane file",
-                    pins.value
-                );
-                Err(self.wrong(
-                    Diagnostic::new(rule::PATH, message)
-                        .at(&pins.span, "named here")
-                        .help(
-                            "builds only see that directory: put the lane file above what it names",
-                        ),
-                ))
-            }
-        }
-    }
-
-    /// Something that is wrong with this file.
+    /// The path of the pins file, in the directory that `name` is relative to.
     #[must_use]
-    pub fn wrong(&self, diagnostic: Diagnostic) -> Wrong {
-        Wrong {
-            sources: self.sources.clone(),
-            report: diagnostic.into(),
-        }
+    pub fn pins(&self) -> Option<String> {
+        self.document
+            .graph
+            .versions
+            .as_ref()
+            .map(|pins| beside(&self.name, &pins.value))
     }
 
     /// The pins file could not be read.
@@ -97,7 +70,10 @@ impl LaneFile {
         if let Some(pins) = &self.document.graph.versions {
             diagnostic = diagnostic.at(&pins.span, "named here");
         }
-        self.wrong(diagnostic)
+        Wrong {
+            sources: self.sources.clone(),
+            report: diagnostic.into(),
+        }
     }
 
     /// Makes the graph, with the pins file's path and bytes if there is one.
@@ -137,43 +113,10 @@ fn add(sources: &mut Sources, name: &str, bytes: Vec<u8>) -> Result<SourceId, Re
     }
 }
 
-/// The path that `path`, written in the file `name`, stands for; nothing when it leaves the top directory.
-fn beside(name: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
-    parts.pop();
-    for part in Path::new(path).components() {
-        match part {
-            Component::Normal(part) => parts.push(part.to_str()?),
-            Component::CurDir => {}
-            Component::ParentDir => {
-                parts.pop()?;
-            }
-            Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_relative_to_the_file_that_names_it_and_stays_below_the_top() {
-        assert_eq!(
-            beside("lanes.toml", "versions.env").as_deref(),
-            Some("versions.env")
-        );
-        assert_eq!(
-            beside("a/lanes.toml", "./b/versions.env").as_deref(),
-            Some("a/b/versions.env")
-        );
-        assert_eq!(
-            beside("a/lanes.toml", "../versions.env").as_deref(),
-            Some("versions.env")
-        );
-        assert_eq!(beside("lanes.toml", "../versions.env"), None);
-        assert_eq!(beside("a/lanes.toml", "../../versions.env"), None);
-        assert_eq!(beside("lanes.toml", "/etc/versions.env"), None);
+/// The path of a file that is named in the file `name`. It is below that one: [`file::parse`] takes no other.
+pub(crate) fn beside(name: &str, path: &str) -> String {
+    match name.rsplit_once('/') {
+        Some((directory, _)) => format!("{directory}/{path}"),
+        None => path.to_owned(),
     }
 }

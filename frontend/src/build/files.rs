@@ -8,7 +8,7 @@ use llb::{Definition, Digest, Local, Metadata, Output};
 use crate::gateway::bridge::{Bridge, Evaluate, Ref};
 use crate::gateway::error::Failure;
 use crate::gateway::opts::Opts;
-use crate::lanefile::{LaneFile, Loaded};
+use crate::lanefile::{LaneFile, Loaded, beside};
 
 /// The pins file that most graphs have. It is sent along with the lane file, so that most builds need one transfer.
 const USUAL_PINS: &str = "versions.env";
@@ -40,16 +40,13 @@ pub(super) async fn read(
         given,
     };
 
-    let usual = match name.rsplit_once('/') {
-        Some((directory, _)) => format!("{directory}/{USUAL_PINS}"),
-        None => USUAL_PINS.to_owned(),
-    };
+    let usual = beside(name, USUAL_PINS);
     let (first, vertex) = directory.open([name.as_str(), &usual]).await?;
     let bytes = read_text(bridge, &first, name)
         .await
         .map_err(|failure| unread(failure, opts))?;
     let lane_file = LaneFile::parse(name, bytes)?;
-    let pins = match lane_file.pins()? {
+    let pins = match lane_file.pins() {
         None => None,
         Some(path) => {
             let from = if path == usual {
@@ -118,5 +115,5 @@ fn unread(failure: Failure, opts: &Opts) -> Failure {
             "there is no {name} in the directory of the lane file: name it with -f"
         ));
     }
-    failure.context(format!("read the lane file {name}"))
+    failure.context("read the lane file")
 }

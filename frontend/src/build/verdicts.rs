@@ -20,11 +20,9 @@ const MAX_VERDICT: u64 = 8 << 20;
 const MAX_SUMMARY: usize = 64 << 10;
 
 impl Build<'_> {
-    /// The verdicts of all gates that have one.
-    pub(super) async fn verdicts(&self, lowered: &Lowered) -> Vec<Asserted> {
-        let read = join_all(lowered.gates.iter().map(|gate| self.verdict(gate))).await;
-        // A gate without a verdict did not get that far, and the build's own error says why.
-        read.into_iter().filter_map(Result::ok).collect()
+    /// What each gate of a build said, in the gates' order. A gate that did not get that far has an error.
+    pub(super) async fn verdicts(&self, lowered: &Lowered) -> Vec<Result<Asserted, Failure>> {
+        join_all(lowered.gates.iter().map(|gate| self.verdict(gate))).await
     }
 
     async fn verdict(&self, gate: &LoweredGate) -> Result<Asserted, Failure> {
@@ -37,14 +35,16 @@ impl Build<'_> {
             .bridge
             .read_file(&made, &format!("/{VERDICT}"), MAX_VERDICT)
             .await?;
-        serde_json::from_slice(&bytes).map_err(|error| Failure::new(error.to_string()))
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::new(format!("the verdict of gate {}: {error}", gate.name)))
     }
 }
 
 /// What the red ones found, a few lines for each; nothing when none is red.
-pub(super) fn red(verdicts: &[Asserted]) -> String {
+pub(super) fn red(verdicts: &[Result<Asserted, Failure>]) -> String {
     let red = verdicts
         .iter()
+        .flatten()
         .filter(|asserted| asserted.verdict != Verdict::Pass);
     red.map(verdict::summary)
         .collect::<Vec<_>>()

@@ -124,6 +124,13 @@ impl Failure {
         self
     }
 
+    /// The same failure, after a text that says more.
+    #[must_use]
+    pub fn after(mut self, text: &str) -> Self {
+        self.0.message = format!("{text}\n{}", self.0.message);
+        self
+    }
+
     /// The text for the user.
     #[must_use]
     pub fn message(&self) -> &str {

@@ -515,6 +515,8 @@ impl Opts {
     fn read_engine_options(&mut self, from: &mut Reader) {
         // Provenance is written by the engine, which also runs the scanner for a bill of materials.
         from.group("attest:");
+        // Where the client's directories come from, for the provenance.
+        from.group("vcs:");
         for limit in [
             "memory",
             "memswap",
@@ -827,7 +829,7 @@ mod tests {
     }
 
     /// What `docker buildx build` sends with most of its flags set, as seen on the wire.
-    const BUILDX: [&str; 22] = [
+    const BUILDX: [&str; 23] = [
         "filename=sub/lanes.toml",
         "target=arm64",
         "build-arg:APP=a=b",
@@ -847,6 +849,7 @@ mod tests {
         "cgroup-parent=/lanes",
         r#"cache-imports=[{"Type":"registry","Attrs":{"ref":"localhost:5000/c"}},{"Type":"inline"}]"#,
         "attest:provenance=mode=min,inline-only=true",
+        "vcs:revision=0123",
         "frontend.caps=moby.buildkit.frontend.contexts+forward",
         "source=localhost:5000/lanekit",
         "cmdline=localhost:5000/lanekit --x",

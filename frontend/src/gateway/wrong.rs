@@ -6,23 +6,13 @@ use stages::diag::{Diagnostic, Source, Sources, Span};
 use super::error::Failure;
 use crate::lanefile::Wrong;
 
-/// How many diagnostics are told, and how many with their lines: each of those carries its whole file.
-const TOLD: usize = 40;
+/// How many diagnostics carry their lines: each carries its whole file.
 const SHOWN: usize = 8;
 
 impl From<Wrong> for Failure {
     fn from(Wrong { sources, report }: Wrong) -> Self {
-        let all = report.diagnostics();
-        let mut told: Vec<String> = all
-            .iter()
-            .take(TOLD)
-            .map(|one| one.one_line(&sources))
-            .collect();
-        if all.len() > TOLD {
-            told.push(format!("and {} more", all.len() - TOLD));
-        }
-        let mut failure = Self::new(told.join("\n"));
-        for diagnostic in all.iter().take(SHOWN) {
+        let mut failure = Self::new(report.render(&sources, false).trim_end());
+        for diagnostic in report.diagnostics().iter().take(SHOWN) {
             for span in spans(diagnostic) {
                 failure = failure.with_source(
                     &source_file(sources.get(span.source)),

@@ -45,12 +45,16 @@ pub(crate) struct Script {
     pub(crate) disabled_caps: Vec<String>,
     /// Files of the client's local directories: by directory, then by path; nothing stands for a directory.
     pub(crate) locals: BTreeMap<String, BTreeMap<String, Option<Vec<u8>>>>,
+    /// Files that everything has that steps make.
+    pub(crate) made: BTreeMap<String, Vec<u8>>,
     /// Images by full name.
     pub(crate) images: BTreeMap<String, (String, Vec<u8>)>,
     /// Inputs by name.
     pub(crate) inputs: BTreeMap<String, pb::Definition>,
     /// The error of every step: of whatever is not just a source.
     pub(crate) failing: Option<rpc::Status>,
+    /// How the names of the steps begin that fail; empty for every step. The error of a named one says which it was.
+    pub(crate) failing_step: String,
     /// Making anything takes for ever.
     pub(crate) hangs: bool,
     /// Answers to Solve carry this many bytes more.
@@ -185,39 +189,53 @@ impl Bridge {
 
     /// Makes what a ref stands for, and gives the directory it is, if it is just a local one.
     async fn make(&self, id: &str) -> Result<Option<String>, Status> {
-        let ops: Vec<pb::Op> = self
-            .definition(id)?
-            .def
-            .iter()
-            .map(|op| pb::Op::decode(op.as_slice()).unwrap())
-            .collect();
+        let definition = self.definition(id)?;
         if self.script.hangs {
             let _pending = Pending(Some(Arc::clone(&self.log)));
             std::future::pending::<()>().await;
         }
-        let mut local = None;
-        for op in ops {
+        for bytes in &definition.def {
+            let op = pb::Op::decode(bytes.as_slice()).unwrap();
+            let digest = llb::Digest::of(bytes).to_string();
             match op.op {
-                Some(pb::op::Op::Source(source)) => {
-                    local = source
+                Some(pb::op::Op::Source(source)) if definition.def.len() == 2 => {
+                    return Ok(source
                         .identifier
                         .strip_prefix("local://")
-                        .map(str::to_owned);
+                        .map(str::to_owned));
                 }
-                None => {}
-                Some(_) => {
-                    if let Some(failing) = &self.script.failing {
-                        let code = Code::from_i32(failing.code);
-                        return Err(Status::with_details(
-                            code,
-                            failing.message.clone(),
-                            failing.encode_to_vec().into(),
-                        ));
-                    }
-                }
+                Some(pb::op::Op::Source(_)) | None => {}
+                Some(_) => self.run(&definition, &digest)?,
             }
         }
-        Ok(local)
+        Ok(None)
+    }
+
+    /// Runs one step.
+    fn run(&self, definition: &pb::Definition, digest: &str) -> Result<(), Status> {
+        let Some(failing) = &self.script.failing else {
+            return Ok(());
+        };
+        let mut failing = failing.clone();
+        if !self.script.failing_step.is_empty() {
+            let name = definition
+                .metadata
+                .get(digest)
+                .and_then(|m| m.description.get("llb.customname"));
+            if !name.is_some_and(|name| name.starts_with(&self.script.failing_step)) {
+                return Ok(());
+            }
+            failing.details.push(prost_types::Any {
+                type_url: "github.com/moby/buildkit/errdefs.Vertex+json".to_owned(),
+                value: format!(r#"{{"digest":"{digest}"}}"#).into_bytes(),
+            });
+        }
+        let code = Code::from_i32(failing.code);
+        Err(Status::with_details(
+            code,
+            failing.message.clone(),
+            failing.encode_to_vec().into(),
+        ))
     }
 
     async fn find(&self, id: &str, path: &str) -> Result<Option<Vec<u8>>, Status> {
@@ -225,7 +243,14 @@ impl Bridge {
         if path == "/" {
             return Ok(None);
         }
-        let file = local.and_then(|local| self.script.locals.get(&local)?.get(path).cloned());
+        let file = match local {
+            Some(local) => self
+                .script
+                .locals
+                .get(&local)
+                .and_then(|files| files.get(path).cloned()),
+            None => self.script.made.get(path).cloned().map(Some),
+        };
         file.ok_or_else(|| Status::unknown(format!("open {path}: no such file or directory")))
     }
 }

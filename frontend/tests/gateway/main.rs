@@ -3,4 +3,5 @@
 
 mod bridge;
 mod fake;
+mod flow;
 mod process;
