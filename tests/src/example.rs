@@ -93,7 +93,7 @@ impl Example {
 }
 
 /// A text that was never used before.
-pub(crate) fn nonce() -> String {
+pub fn nonce() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -6,5 +6,5 @@ mod example;
 mod setup;
 
 pub use build::{Build, Outcome, Vertex};
-pub use example::Example;
+pub use example::{Example, nonce};
 pub use setup::{Engine, Setup, docker};

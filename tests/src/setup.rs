@@ -22,6 +22,8 @@ pub struct Setup {
     pub frontend: String,
     /// The same image as an OCI layout directory.
     pub frontend_oci: String,
+    /// The image of the frontend that builds a definition as it is (`frontend/examples/replay.rs`).
+    pub replay: String,
     /// A busybox root.
     pub busybox: String,
     /// A root with clang and lld.

@@ -17,6 +17,9 @@ use crate::{repo, run};
 /// The image's name: what a lane file's `# syntax=` line says.
 pub(crate) const NAME: &str = "docker.io/lanekit/frontend:0.1";
 
+/// The image of the frontend that builds a definition as it is, for tests.
+pub(crate) const REPLAY: &str = "docker.io/lanekit/replay:test";
+
 /// What both binaries may take together, compressed, in bytes.
 const MAX: u64 = 4_000_000;
 
@@ -46,20 +49,7 @@ pub(crate) fn build() -> Result<Binaries> {
     fs::create_dir_all(&dist)?;
     let mut compressed = 0;
     for (package, binary) in BINARIES {
-        let mut cargo = repo::cargo();
-        cargo
-            .args(["build", "--locked", "--profile", "dist", "--target", triple])
-            .args(["--package", package, "--bin", binary])
-            .env("CARGO_TARGET_DIR", &target)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f"));
-        run::attached(&mut cargo, BUILD)?;
-        let built = target.join(triple).join("dist").join(binary);
-        let bytes = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
-        let needs = needed::of(&bytes).with_context(|| binary.to_owned())?;
-        ensure!(
-            needs == needed::Needs::default(),
-            "{binary} is not static: it needs {needs:?}"
-        );
+        let bytes = program(triple, &["--package", package, "--bin", binary], binary)?;
         compressed += gzip_size(&bytes)?;
         put(&bytes, &dist.join(binary))?;
     }
@@ -73,10 +63,50 @@ pub(crate) fn build() -> Result<Binaries> {
     })
 }
 
+/// Builds one static program; `path` is where it lies below the profile's
+/// folder.
+fn program(triple: &str, what: &[&str], path: &str) -> Result<Vec<u8>> {
+    let target = repo::root().join("target/frontend");
+    let mut cargo = repo::cargo();
+    cargo
+        .args(["build", "--locked", "--profile", "dist", "--target", triple])
+        .args(what)
+        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags().join("\x1f"));
+    run::attached(&mut cargo, BUILD)?;
+    let built = target.join(triple).join("dist").join(path);
+    let bytes = fs::read(&built).with_context(|| format!("cannot read {}", built.display()))?;
+    let needs = needed::of(&bytes).with_context(|| path.to_owned())?;
+    ensure!(
+        needs == needed::Needs::default(),
+        "{path} is not static: it needs {needs:?}"
+    );
+    Ok(bytes)
+}
+
 /// Puts the image into an engine's own store; the same binaries give the same
 /// image.
 pub(crate) fn image(engine: &Engine, binaries: &Binaries) -> Result<()> {
     let file = repo::root().join("Dockerfile.frontend");
+    put_image(engine, &file, &binaries.context, NAME)
+}
+
+/// The test frontend that sends a definition to the engine as it is, in an
+/// image of the same kind.
+pub(crate) fn replay(engine: &Engine) -> Result<()> {
+    let (triple, arch) = platform()?;
+    let context = repo::root().join("target/frontend/replay");
+    let dist = context.join("dist").join(arch);
+    fs::create_dir_all(&dist)?;
+    let what = ["--package", "frontend", "--example", "replay"];
+    let bytes = program(triple, &what, "examples/replay")?;
+    put(&bytes, &dist.join("lanekit"))?;
+    put(&[], &dist.join("lanegate"))?;
+    let file = repo::root().join("Dockerfile.frontend");
+    put_image(engine, &file, &context, REPLAY)
+}
+
+fn put_image(engine: &Engine, file: &Path, context: &Path, name: &str) -> Result<()> {
     engine
         .run(
             &[
@@ -90,12 +120,12 @@ pub(crate) fn image(engine: &Engine, binaries: &Binaries) -> Result<()> {
                 "--file",
                 &file.to_string_lossy(),
                 "--tag",
-                NAME,
-                &binaries.context.to_string_lossy(),
+                name,
+                &context.to_string_lossy(),
             ],
             IMAGE,
         )
-        .context("cannot build the frontend's image")?;
+        .with_context(|| format!("cannot build the image {name}"))?;
     Ok(())
 }
 

@@ -163,12 +163,14 @@ fn on_engine(wish: Wish) -> Result<Ended> {
         }
     }
     frontend::oci(&engines.main, &layout)?;
+    frontend::replay(&engines.main)?;
     let described = json!({
         "engine": describe(&engines.main)?,
         "graphdriver": engines.graphdriver.as_ref().map(describe).transpose()?,
         "registry": engines.registry,
         "frontend": frontend::NAME,
         "frontend_oci": layout,
+        "replay": frontend::REPLAY,
         "busybox": Base::Busybox.name(),
         "clang": Base::Clang.name(),
     });

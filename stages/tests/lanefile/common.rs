@@ -101,7 +101,6 @@ fn lanegate() -> Output {
 }
 
 /// What is wrong, as people see it.
-
 pub(crate) fn rendered(loaded: &Loaded) -> String {
     match &loaded.graph {
         Ok(_) => "nothing is wrong".into(),

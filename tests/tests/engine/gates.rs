@@ -1,0 +1,143 @@
+//! A gate re-runs nothing and adds no byte: its seal lets the product through.
+
+use engine_tests::{Build, Engine, Example, Outcome, Setup, docker};
+
+const LANE: &str = "arm64";
+
+/// Config digest and layers of an image, or all that the build made of it.
+fn image(engine: &Engine, example: &Example) -> (Outcome, String) {
+    let name = format!("sealed-{}", engine_tests::nonce());
+    let outcome = Build::new(engine, example.path())
+        .target(LANE)
+        .option("--provenance", "false")
+        .option("--output", format!("type=docker,name={name}"))
+        .pass();
+    let config = outcome.metadata["containerimage.config.digest"].to_string();
+    let layers = docker(
+        engine,
+        &[
+            "image",
+            "inspect",
+            "--format",
+            "{{json .RootFS.Layers}}",
+            &name,
+        ],
+    );
+    docker(engine, &["image", "rm", &name]);
+    (outcome, format!("{config} {layers}"))
+}
+
+#[test]
+fn adding_changing_and_removing_a_gate_re_runs_no_step_and_changes_no_byte() {
+    for engine in Setup::get().engines() {
+        let example = Example::fresh("media-mini");
+        let with_gate = example.read("lanes.toml");
+        let start = with_gate.find("[gate.arch]").expect("the gate");
+        let without_gate = &with_gate[..start];
+
+        example.write("lanes.toml", without_gate);
+        let (outcome, bare) = image(engine, &example);
+        assert!(!outcome.steps_run().is_empty(), "the first build runs");
+        assert!(bare.contains("sha256:"), "{bare}");
+
+        example.write("lanes.toml", &with_gate);
+        let (outcome, sealed) = image(engine, &example);
+        assert!(
+            outcome.steps_run().is_empty(),
+            "adding, on {}: {:?}",
+            engine.kind,
+            outcome.steps_run()
+        );
+        assert!(outcome.vertex("[gate arch] inspect").ran());
+        assert_eq!(sealed, bare, "adding, on {}", engine.kind);
+
+        example.write(
+            "lanes.toml",
+            with_gate.replace("least = 10, ", "least = 11, "),
+        );
+        let (outcome, changed) = image(engine, &example);
+        assert!(
+            outcome.steps_run().is_empty(),
+            "changing, on {}: {:?}",
+            engine.kind,
+            outcome.steps_run()
+        );
+        assert!(
+            outcome.vertex("[gate arch] inspect").cached,
+            "a floor scans nothing again"
+        );
+        assert!(outcome.vertex("[gate arch] assert").ran());
+        assert_eq!(changed, bare, "changing, on {}", engine.kind);
+
+        example.write("lanes.toml", without_gate);
+        let (outcome, removed) = image(engine, &example);
+        assert!(
+            outcome.steps_run().is_empty(),
+            "removing, on {}: {:?}",
+            engine.kind,
+            outcome.steps_run()
+        );
+        assert_eq!(removed, bare, "removing, on {}", engine.kind);
+    }
+}
+
+#[test]
+fn a_gate_that_fails_stops_the_held_stage_even_when_its_result_is_cached() {
+    for engine in Setup::get().engines() {
+        let example = Example::fresh("media-mini");
+        image(engine, &example);
+        example.edit(
+            "lanes.toml",
+            "least = 10, measured = 11",
+            "least = 99, measured = 99",
+        );
+        let name = format!("unsealed-{}", engine_tests::nonce());
+        let outcome = Build::new(engine, example.path())
+            .target(LANE)
+            .option("--output", format!("type=docker,name={name}"))
+            .fail();
+        assert!(
+            !outcome.steps_started().contains("image/index"),
+            "{:?}",
+            outcome.steps_started()
+        );
+        assert_eq!(docker(engine, &["image", "ls", "-q", &name]), "");
+    }
+}
+
+#[test]
+fn inspect_and_seal_are_cached_after_a_registry_import() {
+    let setup = Setup::get();
+    let registry = setup.registry.as_ref().expect("a registry");
+    let example = Example::fresh("media-mini");
+    let cache = format!(
+        "type=registry,ref={registry}/gates:{}",
+        engine_tests::nonce()
+    );
+    Build::new(&setup.engine, example.path())
+        .target(LANE)
+        .option("--cache-to", format!("{cache},mode=max"))
+        .pass();
+    let other = setup.graphdriver.as_ref().expect("a second engine");
+    let imported = Build::new(other, example.path())
+        .target(LANE)
+        .option("--cache-from", &cache)
+        .pass();
+    assert!(
+        imported.steps_run().is_empty(),
+        "{:?}",
+        imported.steps_run()
+    );
+    for vertex in [
+        "[gate arch] inspect",
+        "[gate arch] assert",
+        "[seal] media",
+        "[seal] output",
+    ] {
+        assert!(
+            imported.vertex(vertex).cached,
+            "{vertex}: {:?}",
+            imported.vertex(vertex)
+        );
+    }
+}

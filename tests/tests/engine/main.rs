@@ -1,0 +1,9 @@
+//! What only an engine can show.
+
+mod bad_input;
+mod gate_cases;
+mod gates;
+mod keys;
+mod protocol;
+mod steps;
+mod trees;

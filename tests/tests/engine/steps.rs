@@ -1,0 +1,244 @@
+//! Steps see what they declare; what comes out is what the lane says.
+
+use engine_tests::{Build, Example, Setup, docker};
+
+/// A lane file with one stage `base` on busybox and the given step.
+fn with_step(step: &str) -> Example {
+    Example::of(&format!(
+        r#"# syntax=docker.io/lanekit/frontend:0.1
+[graph]
+name = "t"
+[host.TOKEN]
+about = "a setting"
+[arg.WORD]
+default = "w"
+about = "a word"
+[arg.UNSET]
+about = "nobody gives it a value"
+[lane.l]
+platform = "linux/amd64"
+output.image = {{ stage = "base" }}
+[stage.base]
+from = {{ image = "busybox:1.36" }}
+env.LANG = "C.UTF-8"
+env.NONCE = "{}"
+[[stage.base.step]]
+name = "s"
+network = "none"
+args = ["WORD", "UNSET"]
+host = ["TOKEN"]
+{step}
+"#,
+        engine_tests::nonce()
+    ))
+}
+
+#[test]
+fn hello_says_hello_and_then_is_cached() {
+    for engine in Setup::get().engines() {
+        let example = Example::copy("hello");
+        let name = format!("hello-{}", engine_tests::nonce());
+        let greeting = engine_tests::nonce();
+        let build = || {
+            Build::new(engine, example.path())
+                .option("--build-arg", format!("GREETING={greeting}"))
+                .option("--output", format!("type=docker,name={name}"))
+        };
+        assert!(build().pass().steps_run().contains("hello/greet"));
+        let said = docker(engine, &["run", "--rm", "--network=none", &name]);
+        assert_eq!(said, format!("{greeting}, world!\n"));
+        let again = build().pass();
+        assert!(again.steps_run().is_empty(), "{:?}", again.steps_run());
+        assert!(again.steps_cached().contains("hello/greet"));
+        docker(engine, &["image", "rm", &name]);
+    }
+}
+
+#[test]
+fn a_host_setting_that_nobody_passed_is_unset_and_one_that_changes_re_runs_nothing() {
+    for engine in Setup::get().engines() {
+        let example = with_step(
+            "run = [\"sh\", \"-c\", \"echo token=${TOKEN-unset} word=$WORD unset=${UNSET-unset}\"]",
+        );
+        let first = Build::new(engine, example.path()).pass();
+        assert!(
+            first.all_logs().contains("token=unset word=w unset=unset"),
+            "{}",
+            first.all_logs()
+        );
+
+        let with = |value: &str| {
+            Build::new(engine, example.path())
+                .env("TOKEN_VALUE", value)
+                .option("--secret", "id=TOKEN,env=TOKEN_VALUE")
+        };
+        assert!(
+            with("one").pass().steps_run().is_empty(),
+            "a value is in no key"
+        );
+        assert!(
+            with("two").pass().steps_run().is_empty(),
+            "another value is in no key"
+        );
+        let seen = with("seen-by-the-step").arg("--no-cache").pass();
+        assert!(
+            seen.all_logs().contains("token=seen-by-the-step"),
+            "{}",
+            seen.all_logs()
+        );
+    }
+}
+
+#[test]
+fn a_host_setting_is_in_neither_config_nor_history_nor_provenance() {
+    let engine = &Setup::get().engine;
+    let example = with_step("run = [\"sh\", \"-c\", \"echo $TOKEN | wc -c > /length\"]");
+    let name = format!("secret-{}", engine_tests::nonce());
+    let value = "planted-7f3a9c";
+    let outcome = Build::new(engine, example.path())
+        .env("TOKEN_VALUE", value)
+        .option("--secret", "id=TOKEN,env=TOKEN_VALUE")
+        .option("--provenance", "mode=max")
+        .option("--output", format!("type=docker,name={name}"))
+        .pass();
+    assert_eq!(
+        docker(
+            engine,
+            &["run", "--rm", "--network=none", &name, "cat", "/length"]
+        )
+        .trim(),
+        "15"
+    );
+    let inspect = docker(engine, &["image", "inspect", &name]);
+    let history = docker(engine, &["history", "--no-trunc", &name]);
+    assert!(!inspect.contains(value) && !history.contains(value));
+    assert!(!outcome.metadata.to_string().contains(value));
+    docker(engine, &["image", "rm", &name]);
+}
+
+#[test]
+fn a_failing_step_shows_its_lines() {
+    for engine in Setup::get().engines() {
+        let example = with_step("run = [\"sh\", \"-c\", \"echo this is why >&2; exit 7\"]");
+        let text = example.read("lanes.toml");
+        let line = 1 + text
+            .lines()
+            .position(|l| l == "[[stage.base.step]]")
+            .expect("the step");
+        let outcome = Build::new(engine, example.path()).fail();
+        assert!(
+            outcome.errors.contains(&format!("lanes.toml:{line}")),
+            "{}",
+            outcome.errors
+        );
+        assert!(
+            outcome.errors.contains("exit code: 7"),
+            "{}",
+            outcome.errors
+        );
+        assert!(
+            outcome.errors.contains(">>> run = [\"sh\""),
+            "{}",
+            outcome.errors
+        );
+    }
+}
+
+#[test]
+fn a_failing_step_of_a_600_kb_lane_file_shows_its_lines() {
+    let engine = &Setup::get().engine;
+    let example = with_step("run = [\"false\"]");
+    let mut text = example.read("lanes.toml");
+    let comment = format!("# {}\n", "x".repeat(97));
+    text.push_str(&comment.repeat(6_000));
+    example.write("lanes.toml", &text);
+    let line = 1 + text
+        .lines()
+        .position(|l| l == "[[stage.base.step]]")
+        .expect("the step");
+    let outcome = Build::new(engine, example.path()).fail();
+    assert!(
+        outcome.errors.contains(&format!("lanes.toml:{line}")),
+        "{}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn no_cache_runs_every_step_again_and_keeps_its_cache_mounts_for_the_next() {
+    let engine = &Setup::get().engine;
+    let id = engine_tests::nonce();
+    let example = with_step(&format!(
+        "cache = [{{ id = \"{id}\", at = \"/cache\" }}]\nrun = [\"sh\", \"-c\", \"echo kept=$(ls /cache | wc -l); touch /cache/object\"]"
+    ));
+    Build::new(engine, example.path()).pass();
+    let again = Build::new(engine, example.path()).arg("--no-cache").pass();
+    assert!(again.steps_run().contains("base/s"));
+    // The engine empties the cache mounts of what ignores the cache, once. The frontend's later
+    // solves of the same vertices must not do it again: what this run left is there for the next.
+    example.edit(
+        "lanes.toml",
+        "args = [\"WORD\"",
+        "env = { MORE = \"1\" }\nargs = [\"WORD\"",
+    );
+    let next = Build::new(engine, example.path()).pass();
+    assert!(next.all_logs().contains("kept=1"), "{}", next.all_logs());
+}
+
+#[test]
+fn an_image_carries_chain_env_image_env_and_labels() {
+    let engine = &Setup::get().engine;
+    let example = Example::copy("media-mini");
+    let name = format!("config-{}", engine_tests::nonce());
+    Build::new(engine, example.path())
+        .target("arm64")
+        .option("--output", format!("type=docker,name={name}"))
+        .pass();
+    let format = "{{json .Config}}";
+    let config = docker(engine, &["image", "inspect", "--format", format, &name]);
+    let config: serde_json::Value = serde_json::from_str(&config).expect("a config");
+    let env = config["Env"].to_string();
+    for want in [
+        "\"PATH=/opt/toolchain/bin:",
+        "\"LANG=C.UTF-8\"",
+        "\"MEDIA_TARGET=arm64\"",
+        "\"MEDIA_ROOT=/runtime\"",
+    ] {
+        assert!(env.contains(want), "{want} in {env}");
+    }
+    assert!(
+        !env.contains("TRIPLE") && !env.contains("VERSION"),
+        "step values stay with steps: {env}"
+    );
+    assert_eq!(config["Entrypoint"], serde_json::json!(["cat"]));
+    assert_eq!(
+        config["Labels"]["org.opencontainers.image.title"],
+        "media-mini for windows/arm64"
+    );
+    docker(engine, &["image", "rm", &name]);
+}
+
+#[test]
+fn the_frontend_comes_from_a_store_a_registry_and_an_oci_layout() {
+    let setup = Setup::get();
+    let layout = format!(
+        "docker.io/lanekit/frontend:0.1=oci-layout://{}",
+        setup.frontend_oci
+    );
+    let example = Example::copy("media-mini");
+    Build::new(&setup.engine, example.path())
+        .option("--build-context", layout)
+        .pass();
+    let registry = setup.registry.as_ref().expect("a registry");
+    let image = format!(
+        "{registry}/{}",
+        setup.frontend.trim_start_matches("docker.io/")
+    );
+    example.edit("lanes.toml", "docker.io/lanekit/frontend:0.1", &image);
+    Build::new(&setup.engine, example.path()).pass();
+    let bogus = example
+        .read("lanes.toml")
+        .replace(&image, &format!("{registry}/lanekit/none:0.1"));
+    example.write("lanes.toml", bogus);
+    Build::new(&setup.engine, example.path()).fail();
+}

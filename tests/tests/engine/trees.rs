@@ -1,0 +1,181 @@
+//! Trees hold their product and nothing else, and are the same with merges and without.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use engine_tests::{Build, Engine, Example, Setup};
+
+/// Path → kind, mode, owner, and content or link target.
+type Listing = BTreeMap<String, String>;
+
+fn listing(root: &Path) -> Listing {
+    let mut found = Listing::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).expect("a directory") {
+            let path = entry.expect("an entry").path();
+            let metadata = std::fs::symlink_metadata(&path).expect("metadata");
+            let what = if metadata.is_dir() {
+                open.push(path.clone());
+                "directory".to_owned()
+            } else if metadata.is_symlink() {
+                format!(
+                    "link to {}",
+                    std::fs::read_link(&path).expect("a link").display()
+                )
+            } else {
+                let content = std::fs::read(&path).expect("content");
+                format!("file {}", llb::Digest::of(&content))
+            };
+            let mode = metadata.permissions().mode();
+            let owner = format!("{}:{}", metadata.uid(), metadata.gid());
+            let name = path
+                .strip_prefix(root)
+                .expect("below the root")
+                .display()
+                .to_string();
+            found.insert(name, format!("{what} {mode:o} {owner}"));
+        }
+    }
+    found
+}
+
+fn export(engine: &Engine, example: &Example, target: &str) -> Listing {
+    let out = tempfile::tempdir().expect("a directory");
+    Build::new(engine, example.path())
+        .target(target)
+        .option(
+            "--output",
+            format!("type=local,dest={}", out.path().display()),
+        )
+        .pass();
+    listing(out.path())
+}
+
+#[test]
+fn a_bundle_holds_the_merged_trees_and_nothing_else() {
+    let engine = &Setup::get().engine;
+    let found = export(engine, &Example::copy("media-mini"), "arm64/bundle");
+    let files: Vec<&str> = found
+        .iter()
+        .filter(|(_, what)| what.starts_with("file"))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        files,
+        [
+            "ffmpeg/ffmpeg.dll",
+            "ffmpeg/ffmpeg.lib",
+            "lib/litert/litert.dll",
+            "lib/litert/litert.lib",
+            "lib/onnx/onnx-info.exe",
+            "lib/onnx/onnx.dll",
+            "lib/onnx/onnx.lib",
+            "lib/opencv/opencv.dll",
+            "lib/opencv/opencv.lib",
+            "lib/tvm/tvm.dll",
+            "lib/tvm/tvm.lib",
+        ]
+    );
+}
+
+#[test]
+fn merge_and_copy_give_equal_trees() {
+    let setup = Setup::get();
+    let other = setup.graphdriver.as_ref().expect("an engine without merge");
+    assert!(
+        setup.engine.merge && !other.merge,
+        "one engine merges, the other copies"
+    );
+    let example = difficult();
+    let merged = export(&setup.engine, &example, "l");
+    assert_eq!(merged, export(other, &example, "l"));
+    // What each tree says of itself.
+    assert!(!merged.contains_key("t/a/deleted"), "{merged:#?}");
+    assert!(
+        !merged.contains_key("t/b/mounted"),
+        "a mount point is no product: {merged:#?}"
+    );
+    assert!(!merged.contains_key("garbage"), "{merged:#?}");
+    assert!(
+        merged["t/a/link"].starts_with("link to file"),
+        "{merged:#?}"
+    );
+    assert!(merged["t/a/secret"].contains("100600"), "{merged:#?}");
+    assert!(
+        merged.contains_key("w/one-1.whl") && merged.contains_key("w/two-1.whl"),
+        "{merged:#?}"
+    );
+    assert!(
+        !merged.contains_key("w/other"),
+        "not what the pattern stands for: {merged:#?}"
+    );
+}
+
+/// Trees with deletions, links, modes, owners, patterns and mounts in them.
+fn difficult() -> Example {
+    Example::of(
+        r#"# syntax=docker.io/lanekit/frontend:0.1
+[graph]
+name = "difficult"
+[lane.l]
+platform = "linux/amd64"
+output.tree = { stage = "all" }
+[stage.base]
+from = { image = "busybox:1.36" }
+[stage.a]
+from = "base"
+tree = ["/t/a", "/w/one-*"]
+[[stage.a.step]]
+name = "first"
+network = "none"
+script = '''
+mkdir -p /t/a/dir /w /garbage
+echo gone > /t/a/deleted
+echo file > /t/a/file
+echo secret > /t/a/secret
+chmod 600 /t/a/secret
+chown 7:8 /t/a/secret
+ln -s file /t/a/link
+touch /w/one-1.whl /w/other
+'''
+[[stage.a.step]]
+name = "second"
+network = "none"
+script = '''
+rm /t/a/deleted
+rmdir /t/a/dir
+echo now a file > /t/a/dir
+'''
+[stage.b]
+from = "base"
+tree = ["/t/b", "/w/two-*"]
+[[stage.b.step]]
+name = "build"
+network = "none"
+uses = [{ stage = "a", sub = "/t/a", at = "/t/b/mounted" }]
+script = '''
+cp /t/b/mounted/file /t/b/copied
+mkdir -p /w
+touch /w/two-1.whl
+'''
+[stage.all]
+merge = ["a", "b"]
+"#,
+    )
+}
+
+#[test]
+fn a_tree_that_no_step_made_fails_with_its_lines() {
+    let engine = &Setup::get().engine;
+    let example = difficult();
+    example.edit(
+        "lanes.toml",
+        "tree = [\"/t/b\", \"/w/two-*\"]",
+        "tree = [\"/t/none\"]",
+    );
+    let outcome = Build::new(engine, example.path()).fail();
+    assert!(outcome.errors.contains("/t/none"), "{}", outcome.errors);
+    assert!(outcome.errors.contains("[stage.b]"), "{}", outcome.errors);
+}
