@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use llb::proto::pb;
 use llb::{Definition, Output, Platform};
+use prost::Message as _;
 use stages::diag::{Report, Sources, Span};
-use stages::lower::{self, Context, ExecOptions, Host, Lowered};
+use stages::lower::{self, Context, ExecOptions, Host, Lowered, LoweredGate};
 use stages::plan::{self, Facts, Plan, PlannedOutput, Request};
 
 use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome, Warning};
@@ -146,7 +148,7 @@ impl Build<'_> {
             Err(failure) => return Err(self.failed(failure, &definition, &again, plan).await),
         };
         let verdicts = self
-            .verdicts(&again)
+            .verdicts(&again.gates.iter().collect::<Vec<_>>())
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
@@ -172,14 +174,15 @@ impl Build<'_> {
         plan: &Plan,
     ) -> Failure {
         let mut failure = failure;
-        if failure
+        // The verdicts that the failed vertex waited for are there. Those of other gates may not be, and to ask for them
+        // would run steps.
+        let gates = failure
             .vertex()
-            .is_some_and(|vertex| is_seal(definition, &vertex))
-        {
-            let red = verdicts::red(&self.verdicts(lowered).await);
-            if !red.is_empty() {
-                failure = failure.after(&red);
-            }
+            .map(|vertex| sealed_by(definition, &vertex, lowered))
+            .unwrap_or_default();
+        let red = verdicts::red(&self.verdicts(&gates).await);
+        if !red.is_empty() {
+            failure = failure.after(&red);
         }
         match &plan.output {
             PlannedOutput::Product { span, .. } if !failure.has_source() => {
@@ -277,11 +280,28 @@ fn platform(text: &str) -> Result<Platform, Failure> {
         .map_err(|error: llb::Error| Failure::new(error.to_string()))
 }
 
-/// Whether the vertex is one of those that wait for gates: it is, by its name in the progress.
-fn is_seal(definition: &Definition, vertex: &str) -> bool {
-    let metadata = definition.as_pb().metadata.get(vertex);
-    let name = metadata.and_then(|metadata| metadata.description.get("llb.customname"));
-    name.is_some_and(|name| name.starts_with("[seal] "))
+/// The gates whose verdicts a vertex of the definition waits for: none, unless it is a seal.
+fn sealed_by<'a>(
+    definition: &Definition,
+    vertex: &str,
+    lowered: &'a Lowered,
+) -> Vec<&'a LoweredGate> {
+    let is_it = |bytes: &&Vec<u8>| llb::Digest::of(bytes).to_string() == vertex;
+    let Some(Ok(op)) = definition
+        .as_pb()
+        .def
+        .iter()
+        .find(is_it)
+        .map(|bytes| pb::Op::decode(bytes.as_slice()))
+    else {
+        return Vec::new();
+    };
+    let waits_for = |gate: &&LoweredGate| {
+        op.inputs
+            .iter()
+            .any(|input| input.digest == gate.assert.digest().to_string())
+    };
+    lowered.gates.iter().filter(waits_for).collect()
 }
 
 /// What the one result is for (`exporter/containerimage/exptypes`).

@@ -72,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn check(file: &Path) -> Result<(), Stop> {
     let Loaded { graph, .. } = load(file)?;
     let text = format!(
-        "{}: {} lanes, {} stages, {} gates, {} pins: nothing is wrong\n",
+        "{}: nothing is wrong (lanes: {}, stages: {}, gates: {}, pins: {})\n",
         file.display(),
         graph.lanes.len(),
         graph.stages.len(),

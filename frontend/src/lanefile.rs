@@ -62,11 +62,16 @@ impl LaneFile {
             .map(|pins| beside(&self.name, &pins.value))
     }
 
-    /// The pins file could not be read.
+    /// The pins file could not be read. `why` is what engine or disk said.
     #[must_use]
     pub fn unread_pins(&self, why: &str) -> Wrong {
-        let mut diagnostic =
-            Diagnostic::new(rule::PATH, format!("the pins file cannot be read: {why}"));
+        let message = if why.to_lowercase().contains("no such file") {
+            "the pins file is not there".to_owned()
+        } else {
+            format!("the pins file cannot be read: {why}")
+        };
+        let mut diagnostic = Diagnostic::new(rule::PATH, message)
+            .help("it is looked for beside the lane file; one that comes by standard input has nothing beside it");
         if let Some(pins) = &self.document.graph.versions {
             diagnostic = diagnostic.at(&pins.span, "named here");
         }

@@ -7,7 +7,7 @@ use gates::report::{Asserted, Verdict};
 use gates::verdict;
 use llb::Definition;
 use serde::Serialize;
-use stages::lower::{Lowered, LoweredGate, VERDICT};
+use stages::lower::{LoweredGate, VERDICT};
 
 use super::Build;
 use crate::gateway::bridge::Evaluate;
@@ -20,9 +20,9 @@ const MAX_VERDICT: u64 = 8 << 20;
 const MAX_SUMMARY: usize = 64 << 10;
 
 impl Build<'_> {
-    /// What each gate of a build said, in the gates' order. A gate that did not get that far has an error.
-    pub(super) async fn verdicts(&self, lowered: &Lowered) -> Vec<Result<Asserted, Failure>> {
-        join_all(lowered.gates.iter().map(|gate| self.verdict(gate))).await
+    /// What each gate said, in the gates' order.
+    pub(super) async fn verdicts(&self, gates: &[&LoweredGate]) -> Vec<Result<Asserted, Failure>> {
+        join_all(gates.iter().map(|gate| self.verdict(gate))).await
     }
 
     async fn verdict(&self, gate: &LoweredGate) -> Result<Asserted, Failure> {

@@ -718,3 +718,36 @@ async fn to_ignore_the_cache_is_a_wish_for_one_solve() {
     let ran = run_in(green(), &["no-cache=other"], image.path()).await;
     assert_eq!(ignoring(&ran.solved()), 0);
 }
+
+/// Bytes like those of a lane file, with damage.
+fn damaged() -> impl proptest::strategy::Strategy<Value = Vec<u8>> {
+    use proptest::prelude::*;
+    let text = prop_oneof![Just(HELLO), Just(GATED)];
+    (
+        text,
+        any::<prop::sample::Index>(),
+        any::<prop::sample::Index>(),
+        prop::collection::vec(any::<u8>(), 0..4),
+    )
+        .prop_map(|(text, from, to, put)| {
+            let mut bytes = text.as_bytes().to_vec();
+            let (from, to) = (from.index(bytes.len()), to.index(bytes.len()));
+            let range = from.min(to)..(from.min(to) + 9).min(from.max(to));
+            bytes.splice(range, put);
+            bytes
+        })
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 200, ..Default::default() })]
+
+    /// Exactly one answer, whatever the file; a panic would be one too, so its words must not be there.
+    #[test]
+    fn any_lane_file_is_answered(bytes in damaged()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ran = runtime.block_on(run(engine(HELLO).file("dockerfile", "lanes.toml", bytes), &[]));
+        if let Err(error) = &ran.answer {
+            proptest::prop_assert!(!error.message.contains("lanekit has a bug"), "{}", error.message);
+        }
+    }
+}

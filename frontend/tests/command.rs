@@ -1,0 +1,100 @@
+//! `lanekit` as a command.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const LANES: &str = r#"[graph]
+name = "hello"
+versions = "versions.env"
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "hello" }
+[stage.hello]
+from = { image = "busybox:${pin.BUSYBOX}" }
+"#;
+
+fn lanekit(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lanekit"))
+        .env_clear()
+        .current_dir(directory)
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn texts(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn directory(lanes: &str, pins: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("lanes.toml"), lanes).unwrap();
+    std::fs::write(directory.path().join("versions.env"), pins).unwrap();
+    directory
+}
+
+#[test]
+fn a_right_file_is_counted() {
+    let right = directory(LANES, "BUSYBOX=1.36\n");
+    let said = "lanes.toml: nothing is wrong (lanes: 1, stages: 1, gates: 0, pins: 1)\n";
+    assert_eq!(
+        texts(&lanekit(right.path(), &["check"])),
+        (Some(0), said.to_owned(), String::new())
+    );
+}
+
+#[test]
+fn what_is_wrong_is_a_picture_and_exit_1() {
+    let wrong = directory(
+        &LANES.replace("stage = \"hello\"", "stage = \"helo\""),
+        "BUSYBOX=1.36\n",
+    );
+    let (code, stdout, stderr) = texts(&lanekit(wrong.path(), &["check", "lanes.toml"]));
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    insta::assert_snapshot!(stderr);
+}
+
+#[test]
+fn a_file_of_another_directory_is_checked_with_the_pins_beside_it() {
+    let right = directory(LANES, "BUSYBOX=1.36\n");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = right.path().join("lanes.toml");
+    assert_eq!(
+        lanekit(elsewhere.path(), &["check", path.to_str().unwrap()])
+            .status
+            .code(),
+        Some(0)
+    );
+    std::fs::remove_file(right.path().join("versions.env")).unwrap();
+    let (code, _, stderr) = texts(&lanekit(
+        elsewhere.path(),
+        &["check", path.to_str().unwrap()],
+    ));
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("the pins file is not there"), "{stderr}");
+}
+
+#[test]
+fn what_cannot_be_read_and_bad_usage_are_exit_2() {
+    let empty = tempfile::tempdir().unwrap();
+    let (code, _, stderr) = texts(&lanekit(empty.path(), &["check"]));
+    assert_eq!(code, Some(2));
+    assert!(stderr.starts_with("lanekit: lanes.toml: "), "{stderr}");
+    let (code, _, stderr) = texts(&lanekit(empty.path(), &["check", "."]));
+    assert_eq!(
+        (code, stderr.as_str()),
+        (Some(2), "lanekit: . is a directory, not a file\n")
+    );
+    assert_eq!(
+        lanekit(empty.path(), &["frobnicate"]).status.code(),
+        Some(2)
+    );
+    assert_eq!(lanekit(empty.path(), &[]).status.code(), Some(2));
+    assert_eq!(lanekit(empty.path(), &["--version"]).status.code(), Some(0));
+}
