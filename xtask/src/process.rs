@@ -40,6 +40,27 @@ impl Process {
         noted.is_running().then_some(noted)
     }
 
+    /// All processes of the machine.
+    pub(crate) fn all() -> impl Iterator<Item = Process> {
+        ids().filter_map(Process::of)
+    }
+
+    /// Its command line, word by word.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        line.strip_suffix(b"\0")
+            .unwrap_or(&line)
+            .split(|byte| *byte == 0)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect()
+    }
+
+    /// Whether it runs in the control group of this name, or in one below it.
+    pub(crate) fn is_in_group(&self, name: &str) -> bool {
+        fs::read_to_string(format!("/proc/{}/cgroup", self.pid))
+            .is_ok_and(|groups| in_group(&groups, name))
+    }
+
     /// Notes the process in a pid file.
     pub(crate) fn save(&self, file: &Path) -> Result<()> {
         fs::write(file, self.to_text()).with_context(|| format!("cannot write {}", file.display()))
@@ -51,6 +72,13 @@ impl Process {
             .ok()
             .and_then(Process::of)
             .is_some_and(|now| now == *self)
+    }
+
+    /// Ends the process and all that it started, at once.
+    pub(crate) fn kill(&self) {
+        if self.is_running() {
+            kill_tree(self.pid.unsigned_abs());
+        }
     }
 
     /// Asks the process to end, waits up to `patience`, then ends it and all
@@ -67,7 +95,7 @@ impl Process {
         if run::until(patience, || Ok(!self.is_running()))? {
             return Ok(());
         }
-        kill_tree(self.pid.unsigned_abs());
+        self.kill();
         if run::until(Duration::from_secs(5), || Ok(!self.is_running()))? {
             return Ok(());
         }
@@ -89,8 +117,8 @@ impl Process {
     }
 }
 
-/// Ends a process and everything that descends from it, children last, so that
-/// none is missed by being handed to another parent.
+/// Ends a process and everything that descends from it; the descendants are
+/// looked up first, since the children of an ended process get another parent.
 pub(crate) fn kill_tree(root: u32) {
     let mut found = vec![root];
     let mut next = 0;
@@ -107,19 +135,32 @@ pub(crate) fn kill_tree(root: u32) {
 }
 
 fn children(parent: u32) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid: &u32| {
+    ids()
+        .filter(|pid| {
             fs::read_to_string(format!("/proc/{pid}/stat"))
                 .ok()
                 .and_then(|stat| Stat::parse(&stat))
                 .is_some_and(|stat| stat.parent == parent)
         })
         .collect()
+}
+
+/// The ids of all processes.
+fn ids() -> impl Iterator<Item = u32> {
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether one of the paths in `/proc/PID/cgroup` (cgroups(7)) has a part of
+/// this name.
+fn in_group(groups: &str, name: &str) -> bool {
+    groups
+        .lines()
+        .filter_map(|line| line.splitn(3, ':').nth(2))
+        .any(|path| path.split('/').any(|part| part == name))
 }
 
 /// What is needed of `/proc/PID/stat`.
@@ -193,6 +234,14 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(Process::from_file(&file), None);
+    }
+
+    #[test]
+    fn a_group_is_known_by_its_whole_name() {
+        let groups = "4:cpu:/lk-1/step\n1:name=systemd:/user.slice\n0::/\n";
+        assert!(in_group(groups, "lk-1"));
+        assert!(!in_group(groups, "lk"));
+        assert!(!in_group(groups, "cpu"));
     }
 
     #[test]

@@ -59,9 +59,11 @@ impl Service {
         self.base.join("run").join(format!("{}.pid", self.name))
     }
 
-    /// The process, if it is the one that was started here.
+    /// The process, if it is the one that was started here. Where the pid file
+    /// was lost it is known by its command line, which names a file of ours.
     pub(crate) fn process(&self) -> Option<Process> {
         Process::from_file(&self.pid_file())
+            .or_else(|| Process::all().find(|process| process.words() == self.argv))
     }
 
     /// Whether it runs and answers.
@@ -265,6 +267,22 @@ mod tests {
         assert!(it.process().is_none());
         assert!(!it.stop().unwrap());
         assert!(!it.pid_file().exists());
+    }
+
+    #[test]
+    fn a_service_is_found_and_stopped_when_its_pid_file_is_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = format!("sleep 58 # {}", dir.path().display());
+        let it = service(dir.path(), &script);
+        let mut child = Command::new(&it.argv[0])
+            .args(&it.argv[1..])
+            .spawn()
+            .unwrap();
+        let found = run::until(Duration::from_secs(5), || Ok(it.process().is_some())).unwrap();
+        assert!(found);
+        assert!(it.stop().unwrap());
+        assert!(child.wait().unwrap().code().is_none(), "it was not stopped");
+        assert!(service(dir.path(), "sleep 58 # other").process().is_none());
     }
 
     #[test]

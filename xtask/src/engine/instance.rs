@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::daemon::{Ready, Service, unmount_below};
 use super::install::Prefix;
 use super::{Engine, Kind};
+use crate::process::Process;
 use crate::run;
 
 const NET: Duration = Duration::from_secs(10);
@@ -36,6 +37,8 @@ pub(super) struct Instance {
     /// Short, since the path of a socket has at most 107 bytes (unix(7)).
     run: PathBuf,
     bridge: String,
+    /// The control group that steps and containers run below.
+    group: String,
     base: PathBuf,
     prefix: Prefix,
 }
@@ -52,6 +55,7 @@ impl Instance {
             state: base.join(name),
             run: Path::new("/run/lanekit").join(&id).join(name),
             bridge: format!("lk{letter}{id}"),
+            group: format!("lanekit-{id}-{name}"),
             base: base.to_owned(),
             prefix: prefix.clone(),
         }
@@ -105,6 +109,7 @@ impl Instance {
                 stopped.push(service.name);
             }
         }
+        self.kill_left();
         unmount_below(&self.run)?;
         unmount_below(&self.state)?;
         if self.run.exists() {
@@ -118,6 +123,17 @@ impl Instance {
             self.ip(&["link", "del", &self.bridge])?;
         }
         Ok(stopped)
+    }
+
+    /// Ends what outlives daemons that crashed: steps, and the keepers of
+    /// containers, whose command line names the socket.
+    fn kill_left(&self) {
+        let socket = self.containerd_socket().display().to_string();
+        for process in Process::all() {
+            if process.is_in_group(&self.group) || process.words().contains(&socket) {
+                process.kill();
+            }
+        }
     }
 
     fn docker_socket(&self) -> PathBuf {
@@ -181,6 +197,8 @@ impl Instance {
             "data-root": self.state.join("docker"),
             "exec-root": self.run.join("exec"),
             "pidfile": self.run.join("dockerd.pid"),
+            "exec-opts": ["native.cgroupdriver=cgroupfs"],
+            "cgroup-parent": format!("/{}", self.group),
             "bridge": self.bridge,
             // Steps need no way out, and the machine's rules are not ours.
             "iptables": false,
