@@ -132,18 +132,13 @@ fn no_cut_of_any_file_passes() {
 }
 
 #[test]
-fn every_single_byte_set_to_an_extreme_ends_in_a_verdict() {
+fn every_single_byte_turned_over_ends_in_a_verdict() {
     for (name, target, bytes) in samples() {
         let bench = Bench::new(name, target);
         for at in 0..bytes.len() {
-            for value in [0x00, 0xff] {
-                let mut patched = bytes.clone();
-                patched[at] = value;
-                assert!(
-                    bench.judge(&patched).is_ok(),
-                    "{name}: byte {at} set to {value:#x}"
-                );
-            }
+            let mut patched = bytes.clone();
+            patched[at] ^= 0xff;
+            assert!(bench.judge(&patched).is_ok(), "{name}: byte {at}");
         }
     }
 }

@@ -1,0 +1,295 @@
+//! Real binaries for the tests of `gates`: files that nobody here made, and
+//! the tools that read them independently.
+//!
+//! Wheels come through pip, whose own configuration says from where; Debian
+//! packages through apt, unpacked and never installed. What is there already
+//! is kept.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
+
+use crate::{engine, run};
+
+/// A wheel, by what pip needs to find it, and its digest.
+struct Wheel {
+    requirement: &'static str,
+    platform: &'static str,
+    python: &'static str,
+    /// Where it is not the one that goes with `python`.
+    abi: Option<&'static str>,
+    file: &'static str,
+    sha256: &'static str,
+}
+
+const fn wheel(
+    requirement: &'static str,
+    platform: &'static str,
+    file: &'static str,
+    sha256: &'static str,
+) -> Wheel {
+    Wheel {
+        requirement,
+        platform,
+        python: "313",
+        abi: None,
+        file,
+        sha256,
+    }
+}
+
+const fn free_threaded(mut wheel: Wheel) -> Wheel {
+    wheel.python = "314";
+    wheel.abi = Some("cp314t");
+    wheel
+}
+
+/// Small wheels, each with something of its own; numpy's is the one small
+/// source of a real ARM64X image.
+const WHEELS: &[Wheel] = &[
+    wheel(
+        "markupsafe==3.0.4",
+        "win_arm64",
+        "markupsafe-3.0.4-cp313-cp313-win_arm64.whl",
+        "06de8ef6331f6e822c28d577dc8bf43fe398800477c49498f38fc38b67ff33fc",
+    ),
+    wheel(
+        "markupsafe==3.0.4",
+        "win_amd64",
+        "markupsafe-3.0.4-cp313-cp313-win_amd64.whl",
+        "1f1f9477e174582b0a1b583d60b66e1f2cf5d3fe12cee985e4aedf44766600e5",
+    ),
+    free_threaded(wheel(
+        "markupsafe==3.0.4",
+        "win_arm64",
+        "markupsafe-3.0.4-cp314-cp314t-win_arm64.whl",
+        "eba154571c16e032112afac0dc2dfe9e63c2ceb7aedd07bb7eecf2ce26d4dd4c",
+    )),
+    free_threaded(wheel(
+        "markupsafe==3.0.4",
+        "win_amd64",
+        "markupsafe-3.0.4-cp314-cp314t-win_amd64.whl",
+        "a18f38cafc329bac5e3c2b96c765b4c96d3d103421ed22ab7988c1e3fce27464",
+    )),
+    wheel(
+        "msgpack==1.2.4",
+        "win32",
+        "msgpack-1.2.4-cp313-cp313-win32.whl",
+        "892d4f17d7962bfd2c2928b0a47542bf2948f074a7c04721b73d4138b70481e4",
+    ),
+    wheel(
+        "psutil==7.2.2",
+        "win_arm64",
+        "psutil-7.2.2-cp37-abi3-win_arm64.whl",
+        "8c233660f575a5a89e6d4cb65d9f938126312bca76d8fe087b947b3a1aaac9ee",
+    ),
+    wheel(
+        "distlib==0.4.4",
+        "any",
+        "distlib-0.4.4-py2.py3-none-any.whl",
+        "cf09d55b1e85a89576b036aeb71550bfd68320f3f21761ca329eadadad918638",
+    ),
+    wheel(
+        "numpy==2.5.5",
+        "win_arm64",
+        "numpy-2.5.5-cp313-cp313-win_arm64.whl",
+        "e0b87886bb45621d9279dad4ab9f2d154b5db0b019d378c107b8f71527b06a4a",
+    ),
+    wheel(
+        "cffi==2.1.1",
+        "musllinux_1_2_x86_64",
+        "cffi-2.1.1-cp313-cp313-musllinux_1_2_x86_64.whl",
+        "e0bcb7e0f677f543555d2adff3bf19c05f66cdb4796e5ff602442ab2fe3c4ef7",
+    ),
+];
+
+/// Packages whose content is looked at, each unpacked by itself: DLLs of two
+/// machines, static and import libraries, EFI programs, ELF of the machine.
+const PACKAGES: [&str; 5] = [
+    "libz-mingw-w64",
+    "libz-mingw-w64-dev",
+    "mingw-w64-x86-64-dev",
+    "systemd-boot-efi",
+    "zlib1g-dev",
+];
+
+/// Tools of LLVM that read the same files, and make a few that exist nowhere.
+const TOOLS: [&str; 5] = [
+    "llvm-ar",
+    "llvm-as",
+    "llvm-dlltool",
+    "llvm-mc",
+    "llvm-readobj",
+];
+const LLVM: &str = "llvm-19";
+/// The suite that packages come from: one that no longer moves.
+const SUITE: &str = "trixie";
+
+const DOWNLOAD: Duration = Duration::from_secs(300);
+const ASK: Duration = Duration::from_secs(60);
+
+/// Fills `dir` with `wheels/*.whl`, `debian/PACKAGE/` and `tools/`.
+///
+/// # Errors
+/// When pip or apt cannot deliver, or a wheel is not the one that it was.
+pub(crate) fn fetch(dir: &Path) -> Result<()> {
+    let dir = std::path::absolute(dir)?;
+    let suite = engine::suite(&[SUITE])?;
+    for package in PACKAGES {
+        let to = dir.join("debian").join(package);
+        whole(&to, |to| {
+            let files = suite.download(&[package], &dir.join("debs"))?;
+            engine::unpack(&files, to)
+        })
+        .with_context(|| format!("package {package}"))?;
+    }
+    let llvm = dir.join("llvm");
+    whole(&llvm, |to| unpack_closure(&suite, LLVM, &dir, to)).context("the tools of LLVM")?;
+    for tool in TOOLS {
+        let program = llvm.join("usr/lib").join(LLVM).join("bin").join(tool);
+        wrapper(&llvm, &program, &dir.join("tools").join(tool))?;
+    }
+    let wheels = dir.join("wheels");
+    fs::create_dir_all(&wheels)?;
+    let missing: Vec<&Wheel> = WHEELS
+        .iter()
+        .filter(|wheel| !is(&wheels.join(wheel.file), wheel.sha256))
+        .collect();
+    if !missing.is_empty() {
+        let pip = pip(&suite, &dir)?;
+        for wheel in missing {
+            download(&pip, wheel, &wheels).with_context(|| format!("wheel {}", wheel.file))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a directory by `fill` unless it is there; one that was left half
+/// done is under another name.
+fn whole(to: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if to.exists() {
+        return Ok(());
+    }
+    let part = to.with_extension("part");
+    if part.exists() {
+        fs::remove_dir_all(&part)?;
+    }
+    fs::create_dir_all(&part)?;
+    fill(&part)?;
+    fs::rename(&part, to)?;
+    Ok(())
+}
+
+fn unpack_closure(suite: &engine::Suite, package: &str, dir: &Path, to: &Path) -> Result<()> {
+    let names = suite.closure(&[package])?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let files = suite.download(&names, &dir.join("debs"))?;
+    engine::unpack(&files, to)
+}
+
+/// Writes a script that runs a program of an unpacked tree with that tree's
+/// own loader and libraries, whatever the machine has.
+fn wrapper(tree: &Path, program: &Path, script: &Path) -> Result<()> {
+    ensure!(program.exists(), "there is no {}", program.display());
+    let loader = loader(tree)?;
+    let libraries = library_path(tree);
+    fs::create_dir_all(script.parent().unwrap_or(tree))?;
+    let text = format!(
+        "#!/bin/sh\nexec '{}' --library-path '{libraries}' '{}' \"$@\"\n",
+        loader.display(),
+        program.display()
+    );
+    if fs::read_to_string(script).ok().as_deref() != Some(&text) {
+        fs::write(script, text)?;
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+/// The dynamic loader of the tree's C library.
+fn loader(tree: &Path) -> Result<PathBuf> {
+    let dirs = ["usr/lib64", "lib64", "usr/lib", "lib"];
+    dirs.iter()
+        .filter_map(|dir| fs::read_dir(tree.join(dir)).ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|entry| entry.path())
+        .find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("ld-linux") && fs::metadata(path).is_ok()
+        })
+        .with_context(|| format!("no dynamic loader below {}", tree.display()))
+}
+
+fn library_path(tree: &Path) -> String {
+    let arch = std::env::consts::ARCH;
+    let dirs = [
+        format!("usr/lib/{arch}-linux-gnu"),
+        format!("lib/{arch}-linux-gnu"),
+        format!("usr/lib/{LLVM}/lib"),
+    ];
+    dirs.map(|dir| tree.join(dir).display().to_string())
+        .join(":")
+}
+
+/// The words that run pip: the machine's, or Debian's out of a tree.
+fn pip(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
+    for words in [vec!["pip"], vec!["pip3"], vec!["python3", "-m", "pip"]] {
+        let mut ask = Command::new(words[0]);
+        ask.args(&words[1..]).arg("--version");
+        if run::output(&mut ask, ASK).is_ok() {
+            return Ok(words.into_iter().map(str::to_owned).collect());
+        }
+    }
+    let tree = dir.join("pip");
+    whole(&tree, |to| unpack_closure(suite, "python3-pip", dir, to)).context("pip")?;
+    let script = dir.join("tools/python3");
+    let python = fs::canonicalize(tree.join("usr/bin/python3"))?;
+    wrapper(&tree, &python, &script)?;
+    let home = format!("PYTHONHOME={}", tree.join("usr").display());
+    let path = format!(
+        "PYTHONPATH={}",
+        tree.join("usr/lib/python3/dist-packages").display()
+    );
+    let script = script.display().to_string();
+    let words = ["env", &home, &path, &script, "-m", "pip"];
+    Ok(words.map(str::to_owned).to_vec())
+}
+
+fn download(pip: &[String], wheel: &Wheel, into: &Path) -> Result<()> {
+    let mut command = Command::new(&pip[0]);
+    command
+        .args(&pip[1..])
+        .args(["download", "--quiet", "--disable-pip-version-check"])
+        .args(["--no-deps", "--only-binary=:all:"])
+        .args(["--platform", wheel.platform])
+        .args(["--python-version", wheel.python])
+        .args(wheel.abi.iter().flat_map(|abi| ["--abi", abi]))
+        .arg("--dest")
+        .arg(into)
+        .arg(wheel.requirement);
+    run::output(&mut command, DOWNLOAD)?;
+    let file = into.join(wheel.file);
+    ensure!(
+        is(&file, wheel.sha256),
+        "{} is missing or another one than it was",
+        file.display()
+    );
+    Ok(())
+}
+
+/// Whether a file has this content.
+fn is(file: &Path, sha256: &str) -> bool {
+    fs::read(file).is_ok_and(|bytes| {
+        let digest = Sha256::digest(bytes);
+        digest
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+            == sha256
+    })
+}
