@@ -6,6 +6,7 @@
 )]
 
 mod codegen;
+mod corpora;
 mod demo;
 mod engine;
 mod frontend;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::engine::{self, Engine, Wish};
 use crate::images::{self, Base};
-use crate::{codegen, demo, frontend, repo, run};
+use crate::{codegen, corpora, demo, frontend, repo, run};
 
 /// How long one command of a suite may take.
 const LIMIT: Duration = Duration::from_secs(1500);
@@ -63,6 +63,11 @@ pub(crate) const SUITES: &[Suite] = &[
         name: "unit",
         about: "every test that needs no engine, and the examples in the documentation",
         run: |_| unit(),
+    },
+    Suite {
+        name: "corpora",
+        about: "gates over real files that nobody here made, against other readers",
+        run: |_| on_corpora(),
     },
     Suite {
         name: "engine",
@@ -146,6 +151,18 @@ fn deny() -> Result<Ended> {
     }
     // Advisories would be fetched from a place that CI need not reach.
     cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"])
+}
+
+fn on_corpora() -> Result<Ended> {
+    let dir = repo::root().join("target/corpora");
+    corpora::fetch(&dir)?;
+    let mut tests = repo::cargo();
+    tests
+        .args(["test", "--locked", "--package", "gates"])
+        .args(["--features", "corpora", "--test", "corpora"])
+        .env("LANEGATE_CORPORA", &dir);
+    run::attached(&mut tests, LIMIT)?;
+    Ok(Ended::Passed)
 }
 
 fn on_engine(wish: Wish) -> Result<Ended> {
