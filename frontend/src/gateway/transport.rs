@@ -6,14 +6,16 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::client::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::rt::Executor;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tonic::body::Body;
 use tonic::codegen::{Service, http};
 
@@ -32,7 +34,36 @@ pub struct Engine {
 }
 
 /// The connection under all clones of an [`Engine`].
-pub struct Connection(JoinHandle<Result<(), hyper::Error>>);
+pub struct Connection(Tasks);
+
+/// What hyper does in the background: one task reads and writes, and only its end says that all is written.
+#[derive(Clone, Default)]
+struct Tasks(Arc<Mutex<JoinSet<()>>>);
+
+impl<F> Executor<F> for Tasks
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn execute(&self, task: F) {
+        self.all().spawn(task);
+    }
+}
+
+impl Tasks {
+    fn all(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ended(&self) {
+        loop {
+            let mut tasks = std::mem::take(&mut *self.all());
+            if tasks.is_empty() {
+                return;
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+    }
+}
 
 /// The process's own standard input and output as one stream.
 #[must_use]
@@ -48,19 +79,17 @@ pub async fn connect<T>(io: T) -> io::Result<(Engine, Connection)>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    connect_with(io, MAX_HEADERS).await
-}
-
-async fn connect_with<T>(io: T, max_headers: u32) -> io::Result<(Engine, Connection)>
-where
-    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-        .max_header_list_size(max_headers)
+    let tasks = Tasks::default();
+    let (sender, dispatch) = http2::Builder::new(tasks.clone())
+        .max_header_list_size(MAX_HEADERS)
         .handshake(TokioIo::new(io))
         .await
         .map_err(io::Error::other)?;
-    Ok((Engine { sender }, Connection(tokio::spawn(connection))))
+    tasks.execute(async {
+        // When this fails, the calls that wait for it fail with the reason.
+        let _ = dispatch.await;
+    });
+    Ok((Engine { sender }, Connection(tasks)))
 }
 
 impl Connection {
@@ -68,13 +97,11 @@ impl Connection {
     /// cut off the last words that it said.
     ///
     /// # Errors
-    /// When the connection broke, or the engine does not read.
+    /// When the engine does not read.
     pub async fn closed(self) -> io::Result<()> {
-        match tokio::time::timeout(CLOSE_WITHIN, self.0).await {
-            Ok(Ok(end)) => end.map_err(io::Error::other),
-            Ok(Err(task)) => Err(io::Error::other(task)),
-            Err(late) => Err(late.into()),
-        }
+        tokio::time::timeout(CLOSE_WITHIN, self.0.ended())
+            .await
+            .map_err(io::Error::from)
     }
 }
 

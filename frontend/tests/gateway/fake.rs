@@ -3,7 +3,10 @@
 //! the same error; an error's details may be larger than a usual list of headers.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
 
 use frontend::generated::llb_bridge_server::{LlbBridge, LlbBridgeServer};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -18,7 +21,7 @@ use llb::proto::gateway::{
 };
 use llb::proto::{apicaps::ApiCap, fsutil::Stat, pb, rpc, types::WorkerRecord};
 use prost::Message;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::task::JoinHandle;
 use tonic::{Code, Request, Response, Status};
 
@@ -102,9 +105,54 @@ pub(crate) struct Log {
     pub(crate) cancelled: usize,
 }
 
+/// The good-bye of HTTP/2 up to its last two numbers: a frame of 8 bytes, of type 7, for the whole connection.
+const GOAWAY: [u8; 9] = [0, 0, 8, 7, 0, 0, 0, 0, 0];
+
+/// An engine's end of the pipe, with the last bytes that came through it.
+struct Heard<T> {
+    io: T,
+    last: Arc<Mutex<Vec<u8>>>,
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Heard<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let poll = Pin::new(&mut self.io).poll_read(cx, into);
+        let mut last = self.last.lock().unwrap();
+        last.extend(&into.filled()[before..]);
+        let cut = last.len().saturating_sub(GOAWAY.len() + 8);
+        last.drain(..cut);
+        drop(last);
+        poll
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Heard<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, from)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
+
 /// A running engine.
 pub(crate) struct Fake {
     log: Arc<Mutex<Log>>,
+    last: Arc<Mutex<Vec<u8>>>,
     server: JoinHandle<Result<(), hyper::Error>>,
 }
 
@@ -121,6 +169,7 @@ impl Fake {
         io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         let log = Arc::new(Mutex::new(Log::default()));
+        let last = Arc::default();
         let bridge = Bridge {
             script,
             log: Arc::clone(&log),
@@ -129,9 +178,16 @@ impl Fake {
             .max_decoding_message_size(MAX_MESSAGE)
             .max_encoding_message_size(MAX_MESSAGE);
         let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
-            .serve_connection(TokioIo::new(io), TowerToHyperService::new(service));
+            .serve_connection(
+                TokioIo::new(Heard {
+                    io,
+                    last: Arc::clone(&last),
+                }),
+                TowerToHyperService::new(service),
+            );
         Self {
             log,
+            last,
             server: tokio::spawn(server),
         }
     }
@@ -143,7 +199,7 @@ impl Fake {
 
     /// Waits for the client to hang up; whether it said good-bye first.
     pub(crate) async fn closed_cleanly(self) -> bool {
-        self.server.await.unwrap().is_ok()
+        self.server.await.unwrap().is_ok() && self.last.lock().unwrap().starts_with(&GOAWAY)
     }
 }
 
