@@ -69,6 +69,7 @@ exit 3";
         "/part",
         Bind::read_only(
             FileOp::new(None)
+                .mkdir(MkDir::new("/a", 0o755))
                 .mkfile(MkFile::new("/a/part", 0o644, "part\n"))
                 .build()?,
         )
