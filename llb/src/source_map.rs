@@ -152,3 +152,29 @@ impl Location {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_from_1_and_ranges_do_not_go_back() {
+        let position = |line, character| Some(pb::Position { line, character });
+        let range = Range::new(Position::new(0, 0), Position::new(u32::MAX, 7));
+        assert_eq!(range.to_pb().start, position(1, 1));
+        assert_eq!(range.to_pb().end, position(i32::MAX, 7));
+        let back = Range::new(Position::new(5, 3), Position::new(4, 9));
+        assert_eq!(back.to_pb().end, position(5, 3));
+        assert_eq!(Range::lines(2, 4).to_pb().end, position(4, 1));
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_handle_or_by_content() {
+        let file = |data: &str| SourceFile::new("lanes.toml", "TOML", data);
+        let one = file("a");
+        assert!(one.is(&one.clone()));
+        assert!(one.is(&file("a")));
+        assert!(!one.is(&file("b")));
+        assert!(!one.is(&file("a").read_by(pb::Definition::default())));
+    }
+}
