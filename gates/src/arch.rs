@@ -17,6 +17,7 @@ use crate::input::{Cache, ReadSeek, Trouble, Watched, Window};
 use crate::limit;
 use crate::name::Name;
 use crate::report::{self, Counts, Finding, Inspect, Inspected, Item, RootCount};
+use crate::rule;
 use crate::walk::{self, Root};
 
 /// The name of this check.
@@ -160,14 +161,14 @@ impl Seen {
         match fault {
             Fault::Damaged(why) => {
                 self.finding(
-                    "ARCH005",
+                    rule::DAMAGED,
                     subject,
                     "",
                     "",
                     format!("cut or damaged {what}: {why}"),
                 );
             }
-            Fault::Limit(why) => self.finding("GEN002", subject, "", "", format!("limit {why}")),
+            Fault::Limit(why) => self.finding(rule::LIMIT, subject, "", "", format!("limit {why}")),
         }
     }
 
@@ -232,12 +233,12 @@ impl Scan<'_> {
             Magic::Empty if claims => {
                 seen.counts.unreadable += 1;
                 let why = "an empty file with a binary's name".to_owned();
-                seen.finding("ARCH004", self.name, "", "", why);
+                seen.finding(rule::EMPTY, self.name, "", "", why);
             }
             Magic::Other | Magic::Zip if claims => {
                 seen.counts.unreadable += 1;
                 let why = "the name says binary, the content is something else".to_owned();
-                seen.finding("ARCH003", self.name, "", "", why);
+                seen.finding(rule::NO_BINARY, self.name, "", "", why);
             }
             Magic::Empty | Magic::Other => seen.counts.other += 1,
             Magic::LinkerScript if claims => seen.counts.linker_scripts += 1,
@@ -245,7 +246,7 @@ impl Scan<'_> {
             Magic::ThinArchive => {
                 seen.counts.unreadable += 1;
                 let why = "a thin archive: its members lie elsewhere".to_owned();
-                seen.finding("ARCH009", self.name, "", "", why);
+                seen.finding(rule::THIN, self.name, "", "", why);
             }
             Magic::Archive => self.archive(&cache, len, seen),
             Magic::Zip => {
@@ -295,7 +296,7 @@ impl Scan<'_> {
         let expected = self.row.expected();
         let Some(class) = class else {
             let why = "bitcode that does not say which machine it is for".to_owned();
-            return seen.finding("ARCH007", subject, "unknown", &expected, why);
+            return seen.finding(rule::BITCODE, subject, "unknown", &expected, why);
         };
         if self.row.accepts(class) {
             return;
@@ -304,11 +305,11 @@ impl Scan<'_> {
         match share {
             None => {
                 let why = format!("built for another machine than {target}");
-                seen.finding("ARCH001", subject, class, &expected, why);
+                seen.finding(rule::MACHINE, subject, class, &expected, why);
             }
             Some((count, of)) => {
                 let why = format!("{count} of {of} members are for another machine than {target}");
-                seen.finding("ARCH002", subject, class, &expected, why);
+                seen.finding(rule::MEMBER, subject, class, &expected, why);
             }
         }
     }
@@ -365,7 +366,7 @@ impl Scan<'_> {
                 strangers.0,
                 list.members.len()
             );
-            seen.finding("ARCH003", &subject, "", "", why);
+            seen.finding(rule::NO_BINARY, &subject, "", "", why);
         }
         let total: u64 = classes.values().map(|(count, _)| count).sum();
         for (class, (count, first)) in &classes {
@@ -375,7 +376,7 @@ impl Scan<'_> {
         let ec = classes.contains_key(&Some("ARM64EC".into()));
         if ec && !list.native_symbols && self.row.accepts("ARM64EC") {
             let why = "every symbol is for ARM64EC callers; a native program cannot link this";
-            seen.finding("ARCH008", self.name, "ARM64EC", "ARM64", why.to_owned());
+            seen.finding(rule::EC_ONLY, self.name, "ARM64EC", "ARM64", why.to_owned());
         }
         if total > 0 {
             seen.counts.archive_members += total;
@@ -413,7 +414,7 @@ impl Scan<'_> {
             self.check(trouble)?;
             let (Fault::Damaged(why) | Fault::Limit(why)) = fault;
             let why = format!("a zip whose parts disagree on what is in it: {why}");
-            seen.finding("ARCH010", self.name, "", "", why);
+            seen.finding(rule::ZIP, self.name, "", "", why);
         }
         for index in 0..list.len() {
             let result = list.member(index, budget, |head, size, name| {

@@ -3,7 +3,7 @@
 //! `?` is one byte, `*` any bytes but a separator, `**` any bytes at all. `**/` at the start or
 //! after a separator also matches nothing. A glob must match the whole name; whether name or glob
 //! begin at a root (`/runtime`, `C:\runtime`, `runtime`) does not matter. Written by hand
-//! because names are bytes and the usual crate brings a regex engine as large as lanegate.
+//! because the usual crate brings a regex engine.
 
 /// A compiled glob.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,5 +26,6 @@ pub mod limit;
 pub mod name;
 pub mod policy;
 pub mod report;
+pub mod rule;
 pub mod verdict;
 pub mod walk;

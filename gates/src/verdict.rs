@@ -12,6 +12,7 @@ use crate::policy::{Allow, Loaded};
 use crate::report::{
     self, Assert, Asserted, Exemption, Finding, FloorResult, Inspected, PolicyUsed, Verdict,
 };
+use crate::rule;
 
 /// Findings that an asserted report lists; the rest is a number.
 pub const MAX_FINDINGS: usize = 1_000;
@@ -94,7 +95,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
             .map(|e| Finding {
                 actual: None,
                 expected: None,
-                id: "GEN001".to_owned(),
+                id: rule::STALE.to_owned(),
                 subject: Name::from(e.path.as_str()),
                 why: format!(
                     "this allow entry matches nothing; remove it (its reason was: {})",
@@ -213,7 +214,8 @@ pub fn summary(report: &Asserted) -> String {
         } = floor;
         let _ = writeln!(
             out,
-            "error: GEN003 {what}: {got} counted, at least {least} expected"
+            "error: {} {what}: {got} counted, at least {least} expected",
+            rule::FLOOR
         );
     }
     for exemption in report

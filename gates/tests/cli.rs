@@ -211,7 +211,7 @@ fn an_arm64ec_only_import_library_fails_for_arm64() {
     );
     insta::assert_snapshot!(tree.arch(&["--least", "4"]).text(), @r#"
 exit 1
-error: ARCH008 lib/ec.lib: found ARM64EC, expected ARM64: every symbol is for ARM64EC callers; a native program cannot link this
+error: ARCH007 lib/ec.lib: found ARM64EC, expected ARM64: every symbol is for ARM64EC callers; a native program cannot link this
 gate arch for windows/arm64 failed: 5 inspected (at least 4), 1 finding
 "#);
 }
@@ -276,8 +276,8 @@ fn content_decides_and_a_binary_name_without_a_binary_fails() {
 exit 1
 error: ARCH001 noext: found AMD64, expected ARM64, ARM64EC or ARM64X: built for another machine than windows/arm64
 error: ARCH001 so.elf: found ELF64 AArch64, expected ARM64, ARM64EC or ARM64X: built for another machine than windows/arm64
-error: ARCH009 thin.lib: a thin archive: its members lie elsewhere
-error: ARCH007 what.obj: found unknown, expected ARM64, ARM64EC or ARM64X: bitcode that does not say which machine it is for
+error: ARCH008 thin.lib: a thin archive: its members lie elsewhere
+error: ARCH006 what.obj: found unknown, expected ARM64, ARM64EC or ARM64X: bitcode that does not say which machine it is for
 error: ARCH003 x.node: the name says binary, the content is something else
 gate arch for windows/arm64 failed: 4 inspected (at least 1), 5 findings
 "#);

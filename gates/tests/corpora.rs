@@ -386,9 +386,9 @@ fn what_llvm_makes_is_read_as_what_it_is() {
         .map(|f| (f.subject.to_string(), f.id.as_str()))
         .collect();
     let expected = [
-        ("ec.lib", "ARCH008"),
+        ("ec.lib", "ARCH007"),
         ("mixed.lib(x64.obj)", "ARCH002"),
-        ("thin.lib", "ARCH009"),
+        ("thin.lib", "ARCH008"),
         ("x64.bc", "ARCH001"),
         ("x64.lib(f.dll)", "ARCH002"),
         ("x64.obj", "ARCH001"),

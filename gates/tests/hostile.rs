@@ -212,7 +212,7 @@ fn a_zip_with_two_members_of_one_name_is_a_finding() {
         bytes[at + 1] = b'1';
     }
     let report = Bench::new("x.whl", "windows/arm64").judge(&bytes).unwrap();
-    assert_eq!(report.findings[0].id, "ARCH010", "{:?}", report.findings);
+    assert_eq!(report.findings[0].id, "ARCH009", "{:?}", report.findings);
 }
 
 #[test]
