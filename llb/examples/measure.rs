@@ -1,10 +1,6 @@
 //! How long graphs of some sizes take to make, and how many bytes they are:
 //! `cargo run --release -p llb --example measure`.
-#![allow(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "an example that prints times"
-)]
+#![allow(clippy::print_stdout, reason = "an example that prints times")]
 
 use std::time::Instant;
 
