@@ -235,14 +235,15 @@ impl Scan<'_> {
                 let why = "an empty file with a binary's name".to_owned();
                 seen.finding(rule::EMPTY, self.name, "", "", why);
             }
-            Magic::Other | Magic::Zip if claims => {
+            Magic::LinkerScript if magic::may_be_script(self.name.bytes()) => {
+                seen.counts.linker_scripts += 1;
+            }
+            Magic::Other | Magic::Zip | Magic::LinkerScript if claims => {
                 seen.counts.unreadable += 1;
                 let why = "the name says binary, the content is something else".to_owned();
                 seen.finding(rule::NO_BINARY, self.name, "", "", why);
             }
-            Magic::Empty | Magic::Other => seen.counts.other += 1,
-            Magic::LinkerScript if claims => seen.counts.linker_scripts += 1,
-            Magic::LinkerScript => seen.counts.other += 1,
+            Magic::Empty | Magic::Other | Magic::LinkerScript => seen.counts.other += 1,
             Magic::ThinArchive => {
                 seen.counts.unreadable += 1;
                 let why = "a thin archive: its members lie elsewhere".to_owned();
@@ -323,6 +324,7 @@ impl Scan<'_> {
         // By class: how many, and the first of them by name.
         let mut classes: BTreeMap<Option<Class>, (u64, &[u8])> = BTreeMap::new();
         let mut strangers: (u64, &[u8]) = (0, &[]);
+        let mut readable = false;
         for member in &list.members {
             let window = cache.range(member.offset, member.size);
             let head = window
@@ -349,6 +351,7 @@ impl Scan<'_> {
                     continue;
                 }
             };
+            readable = true;
             match machine {
                 Err(fault) => {
                     let subject = self.name.archive_member(member.name);
@@ -367,6 +370,13 @@ impl Scan<'_> {
                 list.members.len()
             );
             seen.finding(rule::NO_BINARY, &subject, "", "", why);
+        }
+        // An archive without any member exists, as a stand-in for a library that moved.
+        let claims = magic::claims_binary(self.name.bytes());
+        if claims && !readable && strangers.0 == 0 && !list.members.is_empty() {
+            seen.counts.unreadable += 1;
+            let why = "a library without a member that could be linked".to_owned();
+            seen.finding(rule::NO_BINARY, self.name, "", "", why);
         }
         let total: u64 = classes.values().map(|(count, _)| count).sum();
         for (class, (count, first)) in &classes {

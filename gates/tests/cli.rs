@@ -196,6 +196,74 @@ gate arch for windows/arm64 passed: 4 inspected (at least 4) and 1 allowed, 0 fi
 }
 
 #[test]
+fn who_allows_a_container_allows_what_is_in_it() {
+    let wrong = fixture::dll(AMD64);
+    let wheel = fixture::zip(&[("t64.exe", &wrong), ("sub/t32.exe", &wrong)]).unwrap();
+    let (arm, intel) = (fixture::coff(ARM64), fixture::coff(AMD64));
+    let tree = Tree::new(&[
+        ("a.dll", fixture::dll(ARM64)),
+        ("w/distlib-0.4.4-py3-none-any.whl", wheel),
+        (
+            "mixed.lib",
+            fixture::archive(&[("arm.obj", &arm), ("intel.obj", &intel)]),
+        ),
+    ]);
+    let wheel = ["--allow", "**/distlib-*.whl=launchers"];
+    let library = ["--allow", r"C:\MIXED.lib=old"];
+    let member = ["--allow", "mixed.lib(intel.obj)=old"];
+    let run = |least: &str, parts: &[[&str; 2]]| {
+        let args = [&["--least", least], &parts.concat()[..]].concat();
+        tree.arch(&args).code
+    };
+    assert_eq!(run("1", &[wheel, library]), Some(0));
+    assert_eq!(
+        run("2", &[wheel, library]),
+        Some(3),
+        "an allowed library does not count"
+    );
+    assert_eq!(
+        run("2", &[wheel, member]),
+        Some(0),
+        "but one with an allowed member does"
+    );
+    assert_eq!(run("1", &[wheel]), Some(1));
+    assert_eq!(run("1", &[library]), Some(1));
+}
+
+#[test]
+fn a_policy_file_says_it_all_to_arch_too() {
+    let run = Vertices::new(&product());
+    let policy = run.policy.to_str().unwrap();
+    assert_eq!(run.tree.arch(&["--policy", policy]).code, Some(0));
+    assert_eq!(
+        run.tree.arch(&["--policy", policy, "--least", "1"]).code,
+        Some(2)
+    );
+    fs::write(policy, POLICY.replace("windows/arm64", "windows/amd64")).unwrap();
+    assert_eq!(
+        run.tree.arch(&["--policy", policy]).code,
+        Some(2),
+        "another target"
+    );
+    assert_eq!(run.tree.arch(&["--policy", "/nowhere.json"]).code, Some(4));
+}
+
+#[test]
+fn an_empty_tree_passes_with_a_reason_only() {
+    let tree = Tree::new(&[]);
+    insta::assert_snapshot!(tree.arch(&["--empty-ok", "headers only"]).text(), @r#"
+exit 0
+gate arch for windows/arm64 passed: 0 inspected, 0 findings
+nothing need be there: headers only
+"#);
+    assert_eq!(tree.arch(&["--empty-ok", ""]).code, Some(2));
+    assert_eq!(
+        tree.arch(&["--empty-ok", "x", "--least", "1"]).code,
+        Some(2)
+    );
+}
+
+#[test]
 fn what_is_allowed_does_not_count_for_the_floor() {
     let tree = Tree::new(&product());
     let ran = tree.arch(&["--least", "1", "--allow", "**=everything"]);
@@ -263,6 +331,12 @@ fn content_decides_and_a_binary_name_without_a_binary_fails() {
             "libc.so",
             b"/* GNU ld script */ INPUT ( libc.so.6 )".to_vec(),
         ),
+        (
+            "page.dll",
+            b"/* GNU ld script */ INPUT ( libc.so.6 )".to_vec(),
+        ),
+        ("text.lib", fixture::archive(&[("a.txt", b"text")])),
+        ("empty.a", fixture::archive(&[])),
         ("thin.lib", b"!<thin>\n".to_vec()),
         ("so.elf", fixture::elf(64, false, 183)),
         ("gpu.hsaco", fixture::elf(64, false, 224)),
@@ -275,11 +349,13 @@ fn content_decides_and_a_binary_name_without_a_binary_fails() {
     insta::assert_snapshot!(tree.arch(&["--least", "1"]).text(), @r#"
 exit 1
 error: ARCH001 noext: found AMD64, expected ARM64, ARM64EC or ARM64X: built for another machine than windows/arm64
+error: ARCH003 page.dll: the name says binary, the content is something else
 error: ARCH001 so.elf: found ELF64 AArch64, expected ARM64, ARM64EC or ARM64X: built for another machine than windows/arm64
+error: ARCH003 text.lib: a library without a member that could be linked
 error: ARCH008 thin.lib: a thin archive: its members lie elsewhere
 error: ARCH006 what.obj: found unknown, expected ARM64, ARM64EC or ARM64X: bitcode that does not say which machine it is for
 error: ARCH003 x.node: the name says binary, the content is something else
-gate arch for windows/arm64 failed: 4 inspected (at least 1), 5 findings
+gate arch for windows/arm64 failed: 4 inspected (at least 1), 7 findings
 "#);
 }
 
@@ -518,6 +594,8 @@ fn a_verdict_below_the_floor_is_3_through_the_seal_too() {
 fn missing_cut_foreign_and_edited_reports_are_unreadable() {
     let run = Vertices::new(&product());
     assert_eq!(run.assert(&[]).code, Some(4), "missing");
+    assert_eq!(run.assert(&["--defer"]).code, Some(4), "nothing to defer");
+    assert!(!run.asserted.exists());
     run.inspect();
     assert_eq!(run.assert(&[]).code, Some(0));
     let good = fs::read_to_string(&run.inspected).unwrap();

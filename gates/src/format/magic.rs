@@ -58,14 +58,20 @@ pub fn sniff(head: &[u8], len: u64) -> Magic {
 
 /// GNU ld's text libraries: `/* GNU ld script */ GROUP ( … )`, `INPUT(-lfoo)`.
 fn linker_script(head: &[u8]) -> bool {
-    if head.contains(&0) {
-        return false;
-    }
+    const STARTS: [&str; 4] = ["/* GNU ld script", "GROUP", "INPUT", "OUTPUT_FORMAT"];
     let text = String::from_utf8_lossy(head);
-    ["GROUP", "INPUT"].iter().any(|word| {
-        text.match_indices(word)
-            .any(|(at, _)| text[at + word.len()..].trim_start().starts_with('('))
-    })
+    let text = text.trim_start();
+    STARTS.iter().any(|word| text.starts_with(word))
+        && ["GROUP", "INPUT"].iter().any(|word| {
+            text.match_indices(word)
+                .any(|(at, _)| text[at + word.len()..].trim_start().starts_with('('))
+        })
+}
+
+/// Whether a linker looks for its [`Magic::LinkerScript`]s under such a name: `libc.so`, `libm.a`.
+#[must_use]
+pub fn may_be_script(name: &[u8]) -> bool {
+    name.ends_with(b".so") || name.ends_with(b".a")
 }
 
 /// Whether a file of this name must be a binary: by its extension (`.dll`), or as a versioned
@@ -123,7 +129,14 @@ mod tests {
         let libc = b"/* GNU ld script */\nGROUP ( /lib/libc.so.6 AS_NEEDED ( x ) )";
         assert_eq!(sniff(libc, 60), Magic::LinkerScript);
         assert_eq!(sniff(b"INPUT(-lncursesw)\n", 18), Magic::LinkerScript);
-        assert_eq!(sniff(b"the INPUT of the GROUP", 22), Magic::Other);
+        for other in [
+            &b"the INPUT of the GROUP"[..],
+            b"<html>INPUT(1)",
+            b"INPUTS(x)",
+        ] {
+            assert_eq!(sniff(other, 22), Magic::Other);
+        }
+        assert!(may_be_script(b"lib/libc.so") && !may_be_script(b"bin/a.dll"));
     }
 
     #[test]
