@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::setup::{Engine, Setup, command};
@@ -146,7 +147,7 @@ impl<'a> Build<'a> {
             let mut text = Vec::new();
             pipe.read_to_end(&mut text).map(|_| text)
         });
-        let start = Instant::now();
+        let (start, clock) = (Instant::now(), Timestamp::now());
         let status = loop {
             if let Some(status) = child.try_wait().expect("a status") {
                 break status;
@@ -158,7 +159,7 @@ impl<'a> Build<'a> {
             std::thread::sleep(Duration::from_millis(20));
         };
         let text = reader.join().expect("a thread").expect("its output");
-        let mut outcome = Outcome::read(&String::from_utf8_lossy(&text));
+        let mut outcome = Outcome::read(&String::from_utf8_lossy(&text), clock);
         outcome.ok = status.success();
         let metadata = std::fs::read(metadata.path()).unwrap_or_default();
         outcome.metadata = serde_json::from_slice(&metadata).unwrap_or(Value::Null);
@@ -192,7 +193,7 @@ impl<'a> Build<'a> {
 }
 
 impl Outcome {
-    fn read(text: &str) -> Self {
+    fn read(text: &str, since: Timestamp) -> Self {
         let mut outcome = Self {
             ok: false,
             errors: String::new(),
@@ -202,7 +203,7 @@ impl Outcome {
         };
         for line in text.lines() {
             match serde_json::from_str::<Value>(line) {
-                Ok(Value::Object(status)) => outcome.status(&Value::Object(status)),
+                Ok(Value::Object(status)) => outcome.status(&Value::Object(status), since),
                 _ => {
                     outcome.errors.push_str(line);
                     outcome.errors.push('\n');
@@ -212,10 +213,18 @@ impl Outcome {
         outcome
     }
 
-    fn status(&mut self, status: &Value) {
+    /// Takes one message. A vertex that started before this build did is another build's: the
+    /// engine shows it while it joins ours to one of equal key (`solver/jobs.go`, edge merging).
+    fn status(&mut self, status: &Value, since: Timestamp) {
         let list = |key: &str| status[key].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for vertex in list("vertexes") {
+            let started = vertex["started"]
+                .as_str()
+                .and_then(|t| t.parse::<Timestamp>().ok());
+            if started.is_some_and(|started| started < since) {
+                continue;
+            }
             let known = self.vertices.entry(text(&vertex["digest"])).or_default();
             known.name = text(&vertex["name"]);
             known.started |= !vertex["started"].is_null();

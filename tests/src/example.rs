@@ -14,18 +14,23 @@ pub struct Example {
 }
 
 impl Example {
-    /// A copy of `examples/NAME` whose base stage has a variable that no other build had, so that
-    /// nothing of it is in any cache.
+    /// A copy of `examples/media-mini` that no build had before: its base stage has a variable of
+    /// its own, so no step is in any cache, and its product has bytes of its own, so no gate is.
     ///
     /// # Panics
-    /// When it cannot be copied, or has no stage `base`.
-    pub fn fresh(name: &str) -> Self {
-        let example = Self::copy(name);
-        let nonce = nonce();
+    /// When the example is not what it was.
+    pub fn fresh() -> Self {
+        let example = Self::copy("media-mini");
+        let (lang, nonce) = ("env.LANG = \"C.UTF-8\"", nonce());
         example.edit(
             "lanes.toml",
-            "env.LANG = \"C.UTF-8\"",
-            &format!("env.LANG = \"C.UTF-8\"\nenv.NONCE = \"{nonce}\""),
+            lang,
+            &format!("{lang}\nenv.NONCE = \"{nonce}\""),
+        );
+        example.edit(
+            "versions.env",
+            "TVM_VERSION=",
+            &format!("TVM_VERSION={nonce}-"),
         );
         example
     }

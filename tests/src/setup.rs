@@ -22,7 +22,7 @@ pub struct Setup {
     pub frontend: String,
     /// The same image as an OCI layout directory.
     pub frontend_oci: String,
-    /// The image of the frontend that builds a definition as it is (`frontend/examples/replay.rs`).
+    /// The image of the frontend that builds a definition as it is (`src/bin/replay.rs`).
     pub replay: String,
     /// A busybox root.
     pub busybox: String,

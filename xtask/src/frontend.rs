@@ -98,8 +98,11 @@ pub(crate) fn replay(engine: &Engine) -> Result<()> {
     let context = repo::root().join("target/frontend/replay");
     let dist = context.join("dist").join(arch);
     fs::create_dir_all(&dist)?;
-    let what = ["--package", "frontend", "--example", "replay"];
-    let bytes = program(triple, &what, "examples/replay")?;
+    let bytes = program(
+        triple,
+        &["--package", "engine-tests", "--bin", "replay"],
+        "replay",
+    )?;
     put(&bytes, &dist.join("lanekit"))?;
     put(&[], &dist.join("lanegate"))?;
     let file = repo::root().join("Dockerfile.frontend");

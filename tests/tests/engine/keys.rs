@@ -27,7 +27,7 @@ fn build(engine: &Engine, example: &Example) -> Outcome {
 #[test]
 fn a_pin_re_runs_the_steps_that_name_it_and_what_consumes_changed_bytes() {
     for engine in Setup::get().engines() {
-        let example = Example::fresh("media-mini");
+        let example = Example::fresh();
         assert_eq!(build(engine, &example).steps_run(), set(&ALL));
         assert_eq!(build(engine, &example).steps_run(), set(&[]));
 
@@ -69,7 +69,7 @@ fn a_pin_re_runs_the_steps_that_name_it_and_what_consumes_changed_bytes() {
 #[test]
 fn a_step_that_makes_the_same_bytes_re_runs_nothing_behind_it() {
     for engine in Setup::get().engines() {
-        let example = Example::fresh("media-mini");
+        let example = Example::fresh();
         build(engine, &example);
         example.edit(
             "src/onnx.c",
@@ -88,7 +88,7 @@ fn a_step_that_makes_the_same_bytes_re_runs_nothing_behind_it() {
 #[test]
 fn files_that_no_step_lists_modes_and_times_re_run_nothing() {
     for engine in Setup::get().engines() {
-        let example = Example::fresh("media-mini");
+        let example = Example::fresh();
         build(engine, &example);
 
         example.write("src/unlisted.c", "int unlisted;\n");
@@ -119,7 +119,7 @@ fn files_that_no_step_lists_modes_and_times_re_run_nothing() {
 #[test]
 fn names_comments_labels_and_other_lanes_re_run_nothing() {
     let engine = &Setup::get().engine;
-    let example = Example::fresh("media-mini");
+    let example = Example::fresh();
     build(engine, &example);
     example.edit(
         "lanes.toml",
@@ -146,7 +146,7 @@ fn names_comments_labels_and_other_lanes_re_run_nothing() {
 #[test]
 fn lanes_share_what_they_have_in_common() {
     let engine = &Setup::get().engine;
-    let example = Example::fresh("media-mini");
+    let example = Example::fresh();
     build(engine, &example);
     let amd64 = Build::new(engine, example.path())
         .target("amd64")
@@ -166,31 +166,4 @@ fn lanes_share_what_they_have_in_common() {
         "{rocm:?}"
     );
     assert!(!rocm.contains("sdk-nvidia/cuda"));
-}
-
-#[test]
-fn a_cache_in_a_registry_brings_everything_back() {
-    let setup = Setup::get();
-    let registry = setup.registry.as_ref().expect("a registry");
-    let example = Example::fresh("media-mini");
-    let cache = format!(
-        "type=registry,ref={registry}/cache:{}",
-        engine_tests::nonce()
-    );
-    let first = Build::new(&setup.engine, example.path())
-        .target("arm64")
-        .option("--cache-to", format!("{cache},mode=max"))
-        .pass();
-    assert_eq!(first.steps_run(), set(&ALL));
-    // The other engine never built this; its store is another one.
-    let other = setup.graphdriver.as_ref().expect("a second engine");
-    let imported = Build::new(other, example.path())
-        .target("arm64")
-        .option("--cache-from", cache)
-        .pass();
-    assert_eq!(
-        imported.steps_run(),
-        set(&[]),
-        "all steps come from the registry"
-    );
 }
