@@ -426,6 +426,26 @@ deb http://b.test/debian/ bookworm main
     }
 
     #[test]
+    fn a_suite_that_no_source_has_is_an_error_that_names_every_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let origins: Vec<Origin> = ["one", "two"]
+            .iter()
+            .map(|name| Origin {
+                uri: format!("file:{}/{name}", dir.path().display()),
+                signed_by: None,
+                suites: Vec::new(),
+            })
+            .collect();
+        let error = Suite::first(dir.path(), &["sid", "trixie"], &origins)
+            .unwrap_err()
+            .to_string();
+        for part in ["suite sid", "suite trixie", "/one", "/two"] {
+            assert!(error.contains(part), "{part} is not in: {error}");
+        }
+        assert!(!dir.path().join("sid/updated").exists());
+    }
+
+    #[test]
     fn names_of_package_files_give_package_and_version() {
         let file = Path::new("/x/busybox-static_1%3a1.38.0-3+b1_amd64.deb");
         assert_eq!(package_of(file), Some("busybox-static"));
