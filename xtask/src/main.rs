@@ -12,6 +12,7 @@ mod engine;
 mod frontend;
 mod images;
 mod process;
+mod progress;
 mod repo;
 mod run;
 mod suites;

@@ -1,6 +1,6 @@
 //! Commands of other programs, always with a bounded time.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
@@ -68,6 +68,41 @@ pub(crate) fn attached(command: &mut Command, limit: Duration) -> Result<()> {
     match wait(&mut child, limit)? {
         Some(status) if status.success() => Ok(()),
         Some(status) => bail!("`{name}` failed ({status})"),
+        None => bail!("`{name}` did not end within {} s", limit.as_secs()),
+    }
+}
+
+/// Runs a command whose standard error goes to the caller's terminal line by line, and to `line`;
+/// hands back whether it exited with zero.
+pub(crate) fn watched(
+    command: &mut Command,
+    limit: Duration,
+    mut line: impl FnMut(&str) + Send,
+) -> Result<bool> {
+    let name = shown(command);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start `{name}`"))?;
+    let pipe = child.stderr.take();
+    let status = thread::scope(|scope| {
+        scope.spawn(move || {
+            for text in pipe
+                .map(BufReader::new)
+                .into_iter()
+                .flat_map(BufRead::lines)
+            {
+                // A pipe that breaks ends with the command, whose exit says more.
+                let Ok(text) = text else { break };
+                eprintln!("{text}");
+                line(&text);
+            }
+        });
+        wait(&mut child, limit)
+    })?;
+    match status {
+        Some(status) => Ok(status.success()),
         None => bail!("`{name}` did not end within {} s", limit.as_secs()),
     }
 }
