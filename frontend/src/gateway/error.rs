@@ -146,10 +146,14 @@ impl Failure {
             .any(|detail| detail.type_url == SOURCE)
     }
 
-    /// What goes over the wire.
+    /// What goes over the wire. An answer without lines gets a source without any: else the engine's own frontend,
+    /// which forwarded the file to us, would show its `# syntax=` line and send the whole file along.
     #[must_use]
     pub fn into_status(self) -> rpc::Status {
-        self.0
+        if self.has_source() {
+            return self.0;
+        }
+        self.with_source(&SourceFile::new("", "", ""), &[]).0
     }
 
     fn with_detail(mut self, kind: &str, value: &Value) -> Self {

@@ -9,8 +9,9 @@ pub use model::*;
 pub use parse::parse;
 pub use pins::{Pin, Pins, parse_pins};
 
-/// The largest lane or pins file that is read, in bytes. The real system's file has 60 KB.
-pub const MAX_FILE: u64 = 8 << 20;
+/// The largest lane or pins file that is read, in bytes. The real system's has 60 KB; an error
+/// carries its file, and a file that no error can show is no use.
+pub const MAX_FILE: u64 = 2 << 20;
 
 /// Turns bytes into text, or says why they are none.
 ///
