@@ -3,6 +3,7 @@
 mod bad_input;
 mod gate_cases;
 mod gates;
+mod image;
 mod keys;
 mod protocol;
 mod steps;
