@@ -1,5 +1,6 @@
 //! Lane files on their way through the crate: to errors, and to LLB.
 
 mod common;
+mod docs;
 mod errors;
 mod llb;
