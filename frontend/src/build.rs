@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use llb::proto::pb;
-use llb::{Definition, Output, Platform};
+use llb::{Definition, Platform, SourceFile};
 use prost::Message as _;
 use stages::diag::{Report, Sources, Span};
 use stages::lower::{self, Context, ExecOptions, Host, Lowered, LoweredGate};
@@ -49,18 +49,9 @@ pub async fn run(
     };
     let (plan, facts, used) = build.plan(&loaded).await?;
     build.warn(&vertex, &used).await;
-    let context = match inputs
-        .get("context")
-        .map(Output::from_definition)
-        .transpose()
-    {
-        Ok(Some(Some(context))) => Context::Output(context),
-        Ok(_) => Context::Session(opts.session_of("context").to_owned()),
-        Err(error) => {
-            return Err(Failure::new(format!(
-                "the context that this build is given: {error}"
-            )));
-        }
+    let context = match files::given(&inputs, "context")? {
+        None => Context::Session(opts.session_of("context").to_owned()),
+        Some(context) => Context::Output(context),
     };
     build.solve(&plan, &facts, &context).await
 }
@@ -240,12 +231,11 @@ impl Build<'_> {
                 ));
             }
         }
+        // They are about no line, so the file's name is all of it that they need.
+        let lane_file = self.sources.iter().next();
+        let file = lane_file.map(|(_, source)| SourceFile::new(&source.name, "TOML", b"").to_pb());
         for short in idle {
-            let file = self
-                .sources
-                .iter()
-                .next()
-                .map(|(_, source)| wrong::source_file(source).to_pb());
+            let file = file.clone();
             let warning = Warning {
                 vertex: vertex.to_string(),
                 short,
@@ -269,7 +259,7 @@ impl Failure {
     /// The same failure, also about the lines of a span.
     fn with_lines(self, sources: &Sources, span: &Span) -> Self {
         self.with_source(
-            &wrong::source_file(sources.get(span.source)),
+            &wrong::source_file(sources, span),
             &[wrong::range(sources, span)],
         )
     }

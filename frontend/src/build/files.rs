@@ -29,11 +29,11 @@ pub(super) async fn read(
     inputs: &BTreeMap<String, pb::Definition>,
 ) -> Result<Read, Failure> {
     let name = &opts.file.name;
-    let given = inputs.get(&opts.file.local).filter(|_| !opts.file.forced);
-    let given = given.map(Output::from_definition).transpose();
-    let given = given
-        .map_err(|error| Failure::new(format!("the lane file that this build is given: {error}")))?
-        .flatten();
+    let given = if opts.file.forced {
+        None
+    } else {
+        given(inputs, &opts.file.local)?
+    };
     let directory = Directory {
         bridge,
         opts,
@@ -64,6 +64,25 @@ pub(super) async fn read(
         loaded: lane_file.graph(pins)?,
         vertex,
     })
+}
+
+/// What another build gives in place of a directory of the client, if it gives anything. One that is empty is no
+/// reason to look at the client's directory: that may be anybody's.
+pub(super) fn given(
+    inputs: &BTreeMap<String, pb::Definition>,
+    name: &str,
+) -> Result<Option<Output>, Failure> {
+    let Some(definition) = inputs.get(name) else {
+        return Ok(None);
+    };
+    let wrong = |why: String| Failure::new(format!("the input `{name}` of this build {why}"));
+    match Output::from_definition(definition) {
+        Ok(Some(given)) => Ok(Some(given)),
+        Ok(None) => Err(wrong(
+            "is empty: give it files, or leave it out to use the client's directory".to_owned(),
+        )),
+        Err(error) => Err(wrong(format!("cannot be read: {error}"))),
+    }
 }
 
 /// Where the lane file is: a directory of the client, or what another build gave.

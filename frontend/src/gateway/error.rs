@@ -230,11 +230,20 @@ mod tests {
             "exit code: 4",
             sent.encode_to_vec().into(),
         );
-        assert_eq!(Failure::received(&status).into_status(), sent);
-        let told = Failure::received(&status).context("build").into_status();
+        assert_eq!(Failure::received(&status).0, sent);
+        let told = Failure::received(&status).context("build").0;
         assert_eq!(
             (told.message.as_str(), told.details),
             ("build: exit code: 4", sent.details)
+        );
+    }
+
+    #[test]
+    fn an_answer_without_lines_goes_out_with_a_source_without_any() {
+        let sent = Failure::new("no").into_status();
+        insta::assert_snapshot!(
+            String::from_utf8_lossy(&sent.details[0].value),
+            @r#"{"info":{"data":"","filename":"","language":""},"ranges":[]}"#
         );
     }
 

@@ -1,7 +1,7 @@
 //! What is wrong with a lane file, as an engine wants to hear it.
 
 use llb::SourceFile;
-use stages::diag::{Diagnostic, Source, Sources, Span};
+use stages::diag::{Diagnostic, Sources, Span};
 
 use super::error::Failure;
 use crate::lanefile::Wrong;
@@ -48,9 +48,10 @@ fn spans(diagnostic: &Diagnostic) -> impl Iterator<Item = &Span> {
         .map(|(span, _)| span)
 }
 
-/// A text as failures and warnings carry it.
-pub(crate) fn source_file(source: &Source) -> SourceFile {
-    SourceFile::new(&source.name, "TOML", source.text.as_bytes())
+/// As much of a span's file as a failure carries.
+pub(crate) fn source_file(sources: &Sources, span: &Span) -> SourceFile {
+    let source = sources.get(span.source);
+    SourceFile::new(&source.name, "TOML", until(&source.text, span.range.end))
 }
 
 /// The lines of a span.

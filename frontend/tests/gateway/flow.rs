@@ -114,19 +114,20 @@ impl Ran {
         self.fake.log().solves[number].clone()
     }
 
-    /// The shown names and numbers of the lines that an error is about.
+    /// The shown names and numbers of the lines that an error is about. One that is about none says so, with a
+    /// source that has no lines.
     fn lines(&self) -> Vec<(String, u64)> {
-        let details = self
-            .refused()
-            .details
-            .iter()
-            .filter(|detail| detail.type_url.ends_with("Source+json"));
-        let line = |detail: &prost_types::Any| {
-            let json: serde_json::Value = serde_json::from_slice(&detail.value).unwrap();
+        let details = self.refused().details.iter();
+        let sources: Vec<serde_json::Value> = details
+            .filter(|detail| detail.type_url.ends_with("Source+json"))
+            .map(|detail| serde_json::from_slice(&detail.value).unwrap())
+            .collect();
+        assert!(!sources.is_empty(), "an engine would attach a whole file");
+        let line = |json: &serde_json::Value| {
             let name = json["info"]["filename"].as_str().unwrap().to_owned();
-            (name, json["ranges"][0]["start"]["line"].as_u64().unwrap())
+            Some((name, json["ranges"][0]["start"]["line"].as_u64()?))
         };
-        details.map(line).collect()
+        sources.iter().filter_map(line).collect()
     }
 }
 
@@ -432,10 +433,56 @@ async fn what_changes_nothing_is_warned_of() {
         log.warnings[0].digest, read_by,
         "no vertex that the engine knows"
     );
-    assert_eq!(
-        log.warnings[0].info.as_ref().unwrap().filename,
-        "lanes.toml"
-    );
+    for warning in &log.warnings {
+        let file = warning.info.as_ref().unwrap();
+        let carried = (file.filename.as_str(), file.data.len());
+        assert_eq!(carried, ("lanes.toml", 0), "no line is shown of it");
+    }
+}
+
+#[tokio::test]
+async fn what_another_build_gives_takes_the_place_of_the_clients_directory() {
+    let platform = Platform::new("linux", "amd64");
+    let reference = format!("docker.io/library/other@{DIGEST}").parse().unwrap();
+    let image = Definition::new(&Image::new(reference, platform).build());
+    for (name, others) in [("context", ["dockerfile"]), ("dockerfile", ["context"])] {
+        let mut script = engine(HELLO).file("context", "greet.sh", "true\n");
+        for (path, text) in [("lanes.toml", HELLO), ("versions.env", "HELLO_WHOM=w\n")] {
+            script.made.insert(path.to_owned(), text.into());
+        }
+        let locals = |script: Script| async {
+            let ran = run(script, &[]).await;
+            let used = |source: pb::SourceOp| source.identifier.starts_with("local://");
+            let solves: Vec<_> = ran.fake.log().solves.clone();
+            let all = solves
+                .iter()
+                .flat_map(|solve| sources(solve.definition.as_ref().unwrap()));
+            let named: std::collections::BTreeSet<_> = all
+                .filter(|source| used(source.clone()))
+                .map(|source| source.identifier.trim_start_matches("local://").to_owned())
+                .collect();
+            (ran, named)
+        };
+        let (ran, named) = locals(script.clone()).await;
+        ran.built();
+        assert_eq!(named, ["context", "dockerfile"].map(str::to_owned).into());
+
+        script.inputs.insert(name.to_owned(), image.to_pb());
+        let (ran, named) = locals(script.clone()).await;
+        ran.built();
+        assert_eq!(named, others.map(str::to_owned).into(), "given {name}");
+
+        script
+            .inputs
+            .insert(name.to_owned(), pb::Definition::default());
+        let (ran, named) = locals(script).await;
+        let said = &ran.refused().message;
+        assert!(
+            said.contains(&format!("the input `{name}` of this build is empty")),
+            "{said}"
+        );
+        assert!(!named.contains(name), "empty {name}");
+    }
 }
 
 #[tokio::test]
