@@ -2,4 +2,5 @@
 
 mod common;
 mod errors;
+mod language;
 mod llb;
