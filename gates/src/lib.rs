@@ -3,7 +3,7 @@
 //! A gate looks at a tree that a build made and decides whether it may ship. The story, in order:
 //!
 //! 1. [`walk`] lists the tree: names as bytes, links listed and not followed.
-//! 2. [`format`] tells what a file is by its content and which machine it is for.
+//! 2. [`mod@format`] tells what a file is by its content and which machine it is for.
 //! 3. [`arch`] holds that against a row of the [`arch_table`] and writes down everything it saw
 //!    as a [`report`]. That is *inspect*: a pure function of the bytes.
 //! 4. [`verdict`] holds a [`policy`] (floors, allow entries) against the report. That is *assert*.

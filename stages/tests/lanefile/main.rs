@@ -1,6 +1,7 @@
 //! Lane files on their way through the crate: to errors, and to LLB.
 
 mod common;
+mod docs;
 mod errors;
 mod language;
 mod llb;

@@ -1,0 +1,165 @@
+//! The documents say what the code does: every rule has a section whose example breaks it, every
+//! key is in the reference, and the README shows the smallest lane file as it is.
+
+use std::collections::BTreeSet;
+
+use stages::diag::Report;
+use stages::plan::{self, Request};
+
+use crate::common::{Loaded, facts, load};
+
+const RULES: &str = include_str!("../../../docs/rules.md");
+const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
+const README: &str = include_str!("../../../README.md");
+const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
+const DIAG: &str = include_str!("../../src/diag.rs");
+const PARSE: &str = include_str!("../../src/file/parse.rs");
+
+/// The first fenced block of this language, without the fences.
+fn block<'a>(text: &'a str, language: &str) -> Option<&'a str> {
+    let open = format!("\n```{language}\n");
+    let start = text.find(&open)? + open.len();
+    // An empty block closes with the line feed that opened it.
+    let end = text[start - 1..].find("\n```")? + start;
+    Some(text[start..end].strip_suffix('\n').unwrap_or(""))
+}
+
+/// Sections by rule id, in the order of the page.
+fn sections() -> Vec<(&'static str, &'static str)> {
+    RULES
+        .split("\n## ")
+        .skip(1)
+        .map(|section| (section.split(':').next().unwrap_or_default(), section))
+        .collect()
+}
+
+#[test]
+fn every_rule_has_one_section_and_no_section_is_of_another() {
+    let rules: Vec<&str> = DIAG
+        .split("= Rule(\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(rules.len() > 10, "rules were not found: {rules:?}");
+    let documented: Vec<&str> = sections().iter().map(|(id, _)| *id).collect();
+    assert_eq!(documented, rules);
+}
+
+#[test]
+fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
+    let mut differences = String::new();
+    for (id, section) in sections() {
+        let lanes = block(section, "toml").unwrap_or_else(|| panic!("{id} has no example"));
+        let pins = block(section, "env").unwrap_or_default();
+        let request = request(block(section, "console").unwrap_or_default());
+        let (loaded, report) = wrong(lanes, pins, &request);
+        let ids: BTreeSet<&str> = report.diagnostics().iter().map(|d| d.rule.0).collect();
+        let seen = report.render(&loaded.sources, false);
+        let shown = block(section, "text").unwrap_or("nothing");
+        if ids != BTreeSet::from([id]) || shown != seen.trim_end() {
+            differences.push_str(&format!("## {id} gives {ids:?}:\n{seen}\n"));
+        }
+    }
+    assert!(
+        differences.is_empty(),
+        "docs/rules.md is not true:\n{differences}"
+    );
+}
+
+/// What is wrong with a request: found while the file is read, chosen from, or planned.
+fn wrong(lanes: &str, pins: &str, request: &Request) -> (Loaded, Report) {
+    let loaded = load(lanes, pins);
+    let report = match &loaded.graph {
+        Err(report) => report.clone(),
+        Ok(graph) => plan::select(graph, request)
+            .and_then(|selection| plan::plan(&selection, &facts(&selection)))
+            .err()
+            .unwrap_or_default(),
+    };
+    (loaded, report)
+}
+
+/// The request that a `docker buildx build` line makes.
+fn request(line: &str) -> Request {
+    let mut request = Request::default();
+    let mut words = line.split_whitespace();
+    while let Some(word) = words.next() {
+        match word {
+            "--target" => request.target = words.next().map(str::to_owned),
+            "--build-arg" => {
+                let (name, value) = words
+                    .next()
+                    .and_then(|w| w.split_once('='))
+                    .expect("NAME=VALUE");
+                request.args.insert(name.to_owned(), value.to_owned());
+            }
+            _ => {}
+        }
+    }
+    request
+}
+
+#[test]
+fn every_key_that_is_read_is_in_the_reference() {
+    let keys = keys();
+    assert!(
+        keys.len() > 40 && keys.contains("empty-ok"),
+        "keys were not found: {keys:?}"
+    );
+    let missing: Vec<&&str> = keys
+        .iter()
+        .filter(|key| {
+            let spellings = [format!("`{key}`"), format!(".{key}`"), format!("[{key}.")];
+            !spellings
+                .iter()
+                .any(|spelling| REFERENCE.contains(spelling))
+        })
+        .collect();
+    assert!(missing.is_empty(), "not in docs/lanefile.md: {missing:?}");
+}
+
+/// The keys and words that the parser asks for: texts behind `(` or behind the fields that it reads.
+fn keys() -> BTreeSet<&'static str> {
+    PARSE
+        .match_indices('"')
+        .filter(|(at, _)| {
+            let before = PARSE[..*at].trim_end();
+            ["(", "fields,", "inner,"]
+                .iter()
+                .any(|end| before.ends_with(end))
+        })
+        .filter_map(|(at, _)| PARSE[at + 1..].split('"').next())
+        .filter(|text| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+        })
+        .collect()
+}
+
+#[test]
+fn the_reference_has_no_example_that_is_not_toml() {
+    let examples = REFERENCE.split("\n```toml\n").skip(1);
+    for example in examples {
+        let example = example.split("\n```").next().unwrap_or_default();
+        // Fragments: whole lane files have a graph.
+        let whole = if example.contains("[graph]") {
+            example.to_owned()
+        } else {
+            format!("[graph]\nname = \"fragment\"\n{example}")
+        };
+        let mut sources = stages::diag::Sources::default();
+        let id = sources.add("lanes.toml", whole);
+        if let Err(report) = stages::file::parse(&sources, id) {
+            panic!("{}", report.render(&sources, false));
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_the_smallest_lane_file_as_it_is() {
+    assert_eq!(
+        block(README, "toml")
+            .map(|text| format!("{text}\n"))
+            .as_deref(),
+        Some(HELLO)
+    );
+}
