@@ -162,14 +162,12 @@ pub mod rule {
     pub const PINS: Rule = Rule("LK013");
     /// Something that the engine in use cannot do.
     pub const ENGINE: Rule = Rule("LK014");
-    /// Something that should not happen.
-    pub const BUG: Rule = Rule("LK000");
+    /// A value that is used but was neither given nor declared with a default.
+    pub const ABSENT: Rule = Rule("LK015");
     /// A combination that the file refuses.
     pub const REFUSED: Rule = Rule("LK016");
     /// A stage that the lane does not have, named without a condition.
     pub const NOT_IN_LANE: Rule = Rule("LK017");
-    /// A value that is used but was neither given nor declared with a default.
-    pub const ABSENT: Rule = Rule("LK015");
 }
 
 /// One thing that is wrong.
@@ -328,7 +326,7 @@ impl Report {
     pub fn sorted(mut self) -> Report {
         if self.0.is_empty() {
             let text = "lanekit failed without saying why: please report it";
-            self.0.push(Diagnostic::new(rule::BUG, text));
+            self.0.push(Diagnostic::new(rule::ENGINE, text));
         }
         self.0.sort_by(|a, b| {
             let key = |d: &Diagnostic| (d.at.as_ref().map(|(s, _)| s.clone()), d.rule);

@@ -37,9 +37,16 @@ impl Graph {
         }
     }
 
-    /// Every lane, and every lane with one switch turned: what the checks look at. Not every
-    /// combination of switches, whose number doubles with each; and none that the file refuses.
+    /// The settings that the file does not refuse.
     pub(super) fn settings(&self) -> Vec<Setting<'_>> {
+        let mut settings = self.all_settings();
+        settings.retain(|setting| setting.refusal().is_none());
+        settings
+    }
+
+    /// Every lane, and every lane with one switch turned: what the checks look at. Not every
+    /// combination of switches, whose number doubles with each.
+    pub(super) fn all_settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for (name, lane) in &self.lanes {
             let plain = self.setting(name, lane);
@@ -50,7 +57,6 @@ impl Graph {
             }
             settings.push(plain);
         }
-        settings.retain(|setting| setting.refusal().is_none());
         settings
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
 
 /// Stages, choices and gates that no lane comes to, and rows that hold in no lane.
 fn unreached(graph: &Graph, report: &mut Report) {
-    let settings = graph.settings();
+    let settings = graph.all_settings();
     let reached: Vec<BTreeSet<&str>> = settings
         .iter()
         .map(|s| {
