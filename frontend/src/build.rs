@@ -80,8 +80,9 @@ impl Build<'_> {
         let selection =
             plan::select(&loaded.graph, &request).map_err(|report| self.wrong(report))?;
         let wanted = selection.images().map_err(|report| self.wrong(report))?;
-        let platform = platform(&selection.setting.lane.platform.value)
-            .map_err(|failure| failure.with_lines(self.sources, &selection.setting.lane.platform.span))?;
+        let platform = platform(&selection.setting.lane.platform.value).map_err(|failure| {
+            failure.with_lines(self.sources, &selection.setting.lane.platform.span)
+        })?;
         let (facts, used) = self.images(&wanted, &platform).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;
         if let PlannedOutput::Product { config, .. } = &mut plan.output {

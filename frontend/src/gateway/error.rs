@@ -230,11 +230,25 @@ mod tests {
             "exit code: 4",
             sent.encode_to_vec().into(),
         );
-        assert_eq!(Failure::received(&status).into_status(), sent);
+        let passed = Failure::received(&status).into_status();
+        assert_eq!((passed.code, &passed.message), (sent.code, &sent.message));
+        assert_eq!(passed.details[..1], sent.details);
         let told = Failure::received(&status).context("build").into_status();
+        assert_eq!(told.message, "build: exit code: 4");
+        assert_eq!(told.details[..1], sent.details);
+    }
+
+    #[test]
+    fn a_failure_without_lines_gets_a_source_without_lines() {
+        let plain = Failure::new("x").into_status();
+        assert_eq!(plain.details.len(), 1);
+        assert_eq!(plain.details[0].type_url, SOURCE);
+        let file = SourceFile::new("lanes.toml", "TOML", *b"a");
+        let with = Failure::new("x").with_source(&file, &[Range::lines(1, 1)]);
         assert_eq!(
-            (told.message.as_str(), told.details),
-            ("build: exit code: 4", sent.details)
+            with.clone().into_status(),
+            with.0,
+            "one that has lines is left alone"
         );
     }
 

@@ -124,9 +124,10 @@ impl Ran {
         let line = |detail: &prost_types::Any| {
             let json: serde_json::Value = serde_json::from_slice(&detail.value).unwrap();
             let name = json["info"]["filename"].as_str().unwrap().to_owned();
-            (name, json["ranges"][0]["start"]["line"].as_u64().unwrap())
+            // A failure without lines carries a source without any.
+            Some((name, json["ranges"][0]["start"]["line"].as_u64()?))
         };
-        details.map(line).collect()
+        details.filter_map(line).collect()
     }
 }
 
