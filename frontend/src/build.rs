@@ -71,8 +71,9 @@ impl Build<'_> {
         let selection =
             plan::select(&loaded.graph, &request).map_err(|report| self.wrong(report))?;
         let wanted = selection.images().map_err(|report| self.wrong(report))?;
-        let platform = platform(&selection.lane.platform.value)
-            .map_err(|failure| failure.with_lines(self.sources, &selection.lane.platform.span))?;
+        let platform = platform(&selection.setting.lane.platform.value).map_err(|failure| {
+            failure.with_lines(self.sources, &selection.setting.lane.platform.span)
+        })?;
         let (facts, used) = self.images(&wanted, &platform).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;
         if let PlannedOutput::Product { config, .. } = &mut plan.output {
@@ -152,6 +153,9 @@ impl Build<'_> {
         ]);
         if let Some(summary) = verdicts::summary(&verdicts) {
             metadata.insert("frontend.lanekit.gates".to_owned(), summary);
+        }
+        if let Some(tag) = &again.tag {
+            metadata.insert("frontend.lanekit.tag".to_owned(), tag.clone().into_bytes());
         }
         Ok(Built { result, metadata })
     }

@@ -164,6 +164,10 @@ pub mod rule {
     pub const ENGINE: Rule = Rule("LK014");
     /// A value that is used but was neither given nor declared with a default.
     pub const ABSENT: Rule = Rule("LK015");
+    /// A combination that the file refuses.
+    pub const REFUSED: Rule = Rule("LK016");
+    /// A stage that the lane does not have, named without a condition.
+    pub const NOT_IN_LANE: Rule = Rule("LK017");
 }
 
 /// One thing that is wrong.
@@ -308,16 +312,28 @@ impl Report {
     ///
     /// # Errors
     /// The report itself, when it holds a diagnostic.
-    pub fn into_result<T>(mut self, value: T) -> Result<T, Report> {
+    pub fn into_result<T>(self, value: T) -> Result<T, Report> {
         if self.0.is_empty() {
-            return Ok(value);
+            Ok(value)
+        } else {
+            Err(self.sorted())
+        }
+    }
+
+    /// The same, sorted by place, each once. A step that fails says why: an empty report here is
+    /// a bug of ours, and says so.
+    #[must_use]
+    pub fn sorted(mut self) -> Report {
+        if self.0.is_empty() {
+            let text = "lanekit failed without saying why: please report it";
+            self.0.push(Diagnostic::new(rule::ENGINE, text));
         }
         self.0.sort_by(|a, b| {
             let key = |d: &Diagnostic| (d.at.as_ref().map(|(s, _)| s.clone()), d.rule);
             key(a).cmp(&key(b))
         });
         self.0.dedup();
-        Err(self)
+        self
     }
 
     /// The diagnostics.

@@ -19,6 +19,8 @@ pub enum ValueRef {
     Lane(LaneField),
     /// The choice that the lane makes for a slot.
     Slot(String),
+    /// A switch: `true` or `false`.
+    Switch(String),
     /// A fact of the lane's target, by its key in the arch table.
     Arch(String),
     /// A variable of the chain env that the stage starts with.
@@ -45,7 +47,7 @@ const LANE_FIELDS: [(&str, LaneField); 4] = [
     ("platform", LaneField::Platform),
 ];
 
-const PREFIXES: [&str; 6] = ["pin", "arg", "lane", "slot", "arch", "env"];
+const PREFIXES: [&str; 7] = ["pin", "arg", "lane", "slot", "switch", "arch", "env"];
 
 impl LaneField {
     /// The field with this name.
@@ -83,6 +85,7 @@ impl ValueRef {
             "pin" => Self::Pin(name.into()),
             "arg" => Self::Arg(name.into()),
             "slot" => Self::Slot(name.into()),
+            "switch" => Self::Switch(name.into()),
             "arch" => Self::Arch(name.into()),
             "env" => Self::Env(name.into()),
             "lane" => match LaneField::named(name) {
@@ -191,38 +194,141 @@ impl Template {
     }
 }
 
-/// An entry of `args`: the step sees `name` with the value of `value`.
+/// What is made of a value before the step sees it. An absent value stays absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArgEntry {
-    /// The variable that the step sees.
-    pub name: String,
-    /// Where its value comes from.
-    pub value: ValueRef,
-    /// Where the entry was written.
-    pub span: Span,
+pub enum Filter {
+    /// `is:TEXT`: `true` when the value is TEXT, else `false`.
+    Is(String),
+    /// `01`: `1` for `true`, `0` for `false`.
+    ZeroOne,
+    /// `parts:N`: the first N parts of a version: `13.0.2` with 2 is `13.0`.
+    Parts(usize),
+}
+
+const FILTERS: [&str; 3] = ["is:TEXT", "01", "parts:N"];
+
+impl Filter {
+    fn parse(text: &str, span: &Span, report: &mut Report) -> Option<Self> {
+        let filter = match text.split_once(':') {
+            None if text == "01" => Some(Self::ZeroOne),
+            Some(("is", want)) => Some(Self::Is(want.to_owned())),
+            Some(("parts", n)) => n.parse().ok().filter(|n| *n > 0).map(Self::Parts),
+            _ => None,
+        };
+        if filter.is_none() {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("there is no filter `{text}`"))
+                    .at(span, "in this entry")
+                    .help(format!("known: {}", FILTERS.join(", "))),
+            );
+        }
+        filter
+    }
+
+    /// The value behind the filter.
+    ///
+    /// # Errors
+    /// What it cannot take, as a sentence.
+    pub fn apply(&self, value: &str) -> Result<String, String> {
+        match self {
+            Self::Is(want) => Ok((value == want).to_string()),
+            Self::ZeroOne => match value {
+                "true" => Ok("1".into()),
+                "false" => Ok("0".into()),
+                _ => Err(format!("`01` takes true or false, and this is `{value}`")),
+            },
+            Self::Parts(n) => {
+                let parts: Vec<&str> = value.split('.').collect();
+                match parts.get(..*n) {
+                    Some(first) => Ok(first.join(".")),
+                    None => Err(format!("`{value}` does not have {n} parts")),
+                }
+            }
+        }
+    }
+}
+
+/// An entry of `args`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgEntry {
+    /// `NAME`, `NEW=OLD`, `NEW=OLD|filter`: the step sees `name` with one value.
+    One {
+        /// The variable that the step sees.
+        name: String,
+        /// Where its value comes from.
+        value: ValueRef,
+        /// What is made of it, in order.
+        filters: Vec<Filter>,
+        /// Where the entry was written.
+        span: Span,
+    },
+    /// `PREFIX_*`: every pin and argument whose name matches, by its own name.
+    Matching {
+        /// The pattern.
+        pattern: String,
+        /// Where the entry was written.
+        span: Span,
+    },
 }
 
 impl ArgEntry {
-    /// Reads `NAME` or `NEW=OLD`.
+    /// Reads an entry.
     pub fn parse(text: &Spanned<String>, report: &mut Report) -> Option<Self> {
-        let (name, value) = match text.value.split_once('=') {
-            Some((name, value)) => (name, value),
-            None => (text.value.as_str(), text.value.as_str()),
+        let span = text.span.clone();
+        let (expression, filters) = match text.value.split_once('|') {
+            Some((expression, filters)) => (expression, Some(filters)),
+            None => (text.value.as_str(), None),
         };
+        if expression.contains('*') {
+            let plain = expression.replace('*', "x");
+            if filters.is_some() || !is_variable(&plain) {
+                report.push(
+                    Diagnostic::new(
+                        rule::VALUE,
+                        format!("`{}` is not a pattern of names", text.value),
+                    )
+                    .at(
+                        &span,
+                        "expected letters, digits, `_` and `*`, without `=` and filters",
+                    ),
+                );
+                return None;
+            }
+            return Some(Self::Matching {
+                pattern: expression.into(),
+                span,
+            });
+        }
+        let (name, value) = expression
+            .split_once('=')
+            .unwrap_or((expression, expression));
         if !is_variable(name) {
             report.push(
                 Diagnostic::new(rule::VALUE, format!("`{name}` is not a name of a variable"))
-                    .at(&text.span, "expected NAME or NEW=OLD")
+                    .at(&span, "expected NAME or NEW=OLD")
                     .help("letters, digits and _; a value with a prefix needs a name: TARGET=lane.target"),
             );
             return None;
         }
-        let value = ValueRef::read(value, &text.span, true, report)?;
-        Some(Self {
+        let value = ValueRef::read(value, &span, true, report)?;
+        let filters = filters
+            .iter()
+            .flat_map(|filters| filters.split('|'))
+            .map(|filter| Filter::parse(filter, &span, report))
+            .collect::<Option<Vec<_>>>()?;
+        Some(Self::One {
             name: name.into(),
             value,
-            span: text.span.clone(),
+            filters,
+            span,
         })
+    }
+
+    /// Where it was written.
+    pub fn span(&self) -> &Span {
+        match self {
+            Self::One { span, .. } | Self::Matching { span, .. } => span,
+        }
     }
 }
 

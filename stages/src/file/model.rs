@@ -16,6 +16,12 @@ pub struct Document {
     pub args: BTreeMap<String, Arg>,
     /// `[host.NAME]`
     pub hosts: BTreeMap<String, Host>,
+    /// `[switch.NAME]`
+    pub switches: BTreeMap<String, Switch>,
+    /// `[kit.NAME]`
+    pub kits: BTreeMap<String, Kit>,
+    /// `[[refuse]]`
+    pub refuse: Vec<Refuse>,
     /// `[slot.NAME]`
     pub slots: BTreeMap<String, Slot>,
     /// `[lane.NAME]`
@@ -48,6 +54,91 @@ pub struct Arg {
     pub default: Option<Text>,
     /// One line of documentation.
     pub about: Text,
+    /// What its value may be.
+    pub form: Form,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What the value of an argument may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    /// Anything.
+    Text,
+    /// `true` or `false`.
+    Bool,
+    /// A whole number, with a sign or without.
+    Int,
+    /// One of these.
+    Choice(Vec<String>),
+}
+
+impl Form {
+    /// Whether a value is of this form.
+    ///
+    /// # Errors
+    /// What is wrong with it, as the end of a sentence about the value.
+    pub fn check(&self, value: &str) -> Result<(), String> {
+        match self {
+            Self::Text => Ok(()),
+            Self::Bool if ["true", "false"].contains(&value) => Ok(()),
+            Self::Bool => Err(format!("is `{value}`, not true or false")),
+            Self::Int if value.parse::<i64>().is_ok() => Ok(()),
+            Self::Int => Err(format!("is `{value}`, not a whole number")),
+            Self::Choice(choices) if choices.iter().any(|choice| choice == value) => Ok(()),
+            Self::Choice(choices) => {
+                Err(format!("is `{value}`, not one of: {}", choices.join(", ")))
+            }
+        }
+    }
+}
+
+/// `[switch.NAME]`: a boolean that the caller may set, which turns stages and steps on or off.
+#[derive(Debug, Clone)]
+pub struct Switch {
+    /// What it is when the caller is silent.
+    pub default: bool,
+    /// One line of documentation.
+    pub about: Text,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[kit.NAME]`: a bundle that steps name.
+#[derive(Debug, Clone)]
+pub struct Kit {
+    /// In which lanes it brings anything.
+    pub when: Option<When>,
+    /// What it brings.
+    pub brings: Brings,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a step sees, declared on it or on a kit.
+#[derive(Debug, Clone, Default)]
+pub struct Brings {
+    /// Pins, arguments and lane values.
+    pub args: Vec<ArgEntry>,
+    /// Files of the context.
+    pub files: Vec<File>,
+    /// Products of other stages.
+    pub uses: Vec<Use>,
+    /// Host settings.
+    pub host: Vec<Text>,
+    /// Constants.
+    pub env: BTreeMap<String, Template>,
+    /// Cache mounts.
+    pub cache: Vec<Cache>,
+}
+
+/// `[[refuse]]`: a combination that cannot be built.
+#[derive(Debug, Clone)]
+pub struct Refuse {
+    /// The combination.
+    pub when: When,
+    /// Why.
+    pub why: Text,
     /// Where it is declared.
     pub span: Span,
 }
@@ -124,6 +215,8 @@ pub struct Output {
 pub enum From {
     /// Another stage's root.
     Stage(Text),
+    /// The root of the first of these that the lane has.
+    First(Vec<Text>),
     /// Whatever the lane has in this slot.
     Slot(Text),
     /// An image.
@@ -154,14 +247,16 @@ pub type Env = BTreeMap<String, (EnvEdit, Span)>;
 /// `[stage.NAME]`
 #[derive(Debug, Clone)]
 pub struct Stage {
+    /// Which lanes have it.
+    pub when: Option<When>,
     /// How it begins.
     pub from: Option<From>,
     /// The paths and patterns that are the product; without any the root is.
     pub tree: Vec<Template>,
     /// Trees that are put together into one.
-    pub merge: Vec<Text>,
+    pub merge: Vec<Part>,
     /// Trees that are put onto the root before the steps.
-    pub add: Vec<Text>,
+    pub add: Vec<Part>,
     /// Chain env.
     pub env: Env,
     /// The steps, in order.
@@ -170,6 +265,15 @@ pub struct Stage {
     pub image: ImageTable,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// An entry of `merge` or `add`.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The stage whose tree it is.
+    pub stage: Text,
+    /// In which lanes it is there.
+    pub when: Option<When>,
 }
 
 /// `[stage.NAME.image]`: config of the product, seen by no step.
@@ -205,18 +309,12 @@ pub struct Step {
     pub name: Text,
     /// What it runs.
     pub command: Command,
-    /// Pins, arguments and lane values that it sees.
-    pub args: Vec<ArgEntry>,
-    /// Files of the context that it sees.
-    pub files: Vec<File>,
-    /// Products of other stages that it sees.
-    pub uses: Vec<Use>,
-    /// Host settings that it sees.
-    pub host: Vec<Text>,
-    /// Constants.
-    pub env: BTreeMap<String, Template>,
-    /// Cache mounts.
-    pub cache: Vec<Cache>,
+    /// In which lanes it runs.
+    pub when: Option<When>,
+    /// Kits that it names.
+    pub kits: Vec<Text>,
+    /// What it sees.
+    pub sees: Brings,
     /// Whether it has a network.
     pub network: Network,
     /// The whole table.
@@ -240,6 +338,8 @@ pub struct File {
     pub from: Text,
     /// Directory in which it appears, in place of its own path under the working directory.
     pub at: Option<Template>,
+    /// In which lanes it is there.
+    pub when: Option<When>,
 }
 
 /// A product of another stage, mounted read-only.
@@ -251,6 +351,8 @@ pub struct Use {
     pub sub: Option<Template>,
     /// Where it appears, in place of its own path.
     pub at: Option<Template>,
+    /// In which lanes it is there.
+    pub when: Option<When>,
     /// Where it was written.
     pub span: Span,
 }
@@ -281,6 +383,8 @@ pub struct Cache {
 /// `[gate.NAME]`
 #[derive(Debug, Clone)]
 pub struct Gate {
+    /// In which lanes it checks.
+    pub when: Option<When>,
     /// The stage whose product is checked.
     pub of: Text,
     /// Which check.
@@ -341,11 +445,15 @@ pub struct Measure {
     pub broken: Option<u64>,
 }
 
-/// A condition over the lane: every clause must hold.
+/// A condition over the lane and the switches: every part of it must hold.
 #[derive(Debug, Clone)]
 pub struct When {
     /// The clauses.
     pub clauses: Vec<Clause>,
+    /// What must not hold.
+    pub not: Option<Box<When>>,
+    /// Of which at least one must hold; an empty list is no demand.
+    pub any: Vec<When>,
     /// Where it was written.
     pub span: Span,
 }
@@ -366,4 +474,6 @@ pub enum Attribute {
     Lane(LaneField),
     /// `slot.NAME`
     Slot(Text),
+    /// `switch.NAME`
+    Switch(Text),
 }

@@ -191,6 +191,23 @@ impl<'a, 'i> Fields<'a, 'i> {
         }
     }
 
+    pub(crate) fn boolean(&mut self, key: &'static str, report: &mut Report) -> Option<bool> {
+        let value = self.get(key)?;
+        match value.get_ref() {
+            DeValue::Boolean(on) => Some(*on),
+            other => {
+                let span = Span::new(self.source, value.span());
+                let what = format!("`{key}` of {}", self.what);
+                report.push(wrong_type(&span, &what, "true or false", other));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
     /// One of a closed list of words.
     pub(crate) fn word<T: Copy>(
         &mut self,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Edge, Graph, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
-use crate::file::{Attribute, Command, EnvEdit, From, Lane, Stage, Step, When};
-use crate::text::{Template, ValueRef};
+use crate::file::{Attribute, Brings, Command, EnvEdit, Form, From, Lane, Stage, When};
+use crate::text::{ArgEntry, Template, ValueRef};
 
 pub(super) fn names(graph: &Graph, report: &mut Report) {
     namespaces(graph, report);
@@ -39,8 +39,56 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
             .help("[lane.amd64] platform = \"linux/amd64\""),
         );
     }
+    let outputs = graph
+        .lanes
+        .values()
+        .flat_map(|lane| &lane.outputs)
+        .map(|(n, o)| (n, &o.span));
+    for (name, span) in graph
+        .stages
+        .iter()
+        .map(|(n, s)| (n, &s.span))
+        .chain(outputs)
+    {
+        if name == "gates" {
+            report.push(
+                Diagnostic::new(
+                    rule::COLLISION,
+                    "`gates` is what --target LANE/gates builds",
+                )
+                .at(span, "choose another name"),
+            );
+        }
+    }
     for (name, stage) in &graph.stages {
         check_stage(graph, name, stage, report);
+    }
+    for brings in graph.brings() {
+        check_brings(graph, brings, report);
+    }
+    for when in graph.conditions() {
+        check_when(graph, when, report);
+    }
+    for (name, arg) in &graph.args {
+        if let Some(default) = &arg.default
+            && let Err(why) = arg.form.check(&default.value)
+        {
+            report.push(
+                Diagnostic::new(
+                    rule::VALUE,
+                    format!("the default of argument `{name}` {why}"),
+                )
+                .at(&default.span, "this value"),
+            );
+        }
+        if let Form::Choice(choices) = &arg.form
+            && choices.is_empty()
+        {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("argument `{name}` has no choices"))
+                    .at(&arg.span, "nothing may be set"),
+            );
+        }
     }
     for gate in graph.gates.values() {
         stage_exists(graph, &gate.of, report);
@@ -49,13 +97,6 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         }
         for template in &gate.roots {
             check_template(graph, template, report);
-        }
-        let conditions = gate.allow.iter().map(|allow| allow.when.as_ref());
-        for when in conditions
-            .chain(gate.floors.iter().map(|floor| floor.when.as_ref()))
-            .flatten()
-        {
-            check_when(graph, when, report);
         }
     }
 }
@@ -73,7 +114,8 @@ fn namespaces(graph: &Graph, report: &mut Report) {
         .iter()
         .filter(|(n, _)| graph.in_scope(n))
         .map(|(n, p)| ("a pin", n, &p.span));
-    for (kind, name, span) in args.chain(hosts).chain(pins) {
+    let switches = graph.switches.iter().map(|(n, s)| ("a switch", n, &s.span));
+    for (kind, name, span) in args.chain(switches).chain(hosts).chain(pins) {
         if let Some((first, at)) = seen.insert(name, (kind, span)) {
             report.push(
                 Diagnostic::new(
@@ -82,7 +124,7 @@ fn namespaces(graph: &Graph, report: &mut Report) {
                 )
                 .at(at, format!("{first} here"))
                 .related(span, format!("{kind} here"))
-                .help("a step sees it by its bare name: rename one of them"),
+                .help("steps and callers name it without a prefix: rename one of them"),
             );
         }
     }
@@ -91,7 +133,7 @@ fn namespaces(graph: &Graph, report: &mut Report) {
 fn check_lane(graph: &Graph, name: &str, lane: &Lane, report: &mut Report) {
     platform(&lane.platform, report);
     let os = lane.platform.value.split('/').next().unwrap_or_default();
-    if graph.target(lane).is_none() {
+    if graph.setting(name, lane).target().is_none() {
         let at = lane.target.as_ref().unwrap_or(&lane.platform);
         let targets: Vec<String> = ArchTable::builtin()
             .targets()
@@ -183,10 +225,9 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             continue;
         }
         let product = graph.stages.get(&target.value);
-        let sub = stage
-            .steps
-            .iter()
-            .flat_map(|step| &step.uses)
+        let sub = graph
+            .brings()
+            .flat_map(|brings| &brings.uses)
             .any(|used| used.stage.span == target.span && used.sub.is_some());
         if let Some(product) = product.filter(|p| !graph.is_tree(p) && !sub) {
             report.push(
@@ -230,71 +271,80 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
                 .related(first, "first"),
             );
         }
-        check_step(graph, step, report);
-    }
-}
-
-fn check_step(graph: &Graph, step: &Step, report: &mut Report) {
-    let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
-    for entry in &step.args {
-        check_value(graph, &entry.value, &entry.span, report);
-        once(&mut seen, &entry.name, &entry.span, report);
-    }
-    for (name, template) in &step.env {
-        once(&mut seen, name, &template.span, report);
-    }
-    for name in &step.host {
-        if !graph.hosts.contains_key(&name.value) {
-            let help = "declare it: [host.NAME] about = \"…\"";
-            report.push(match graph.args.contains_key(&name.value) {
-                true => Diagnostic::new(
-                    rule::UNKNOWN_NAME,
-                    format!("`{}` is an argument, not a host setting", name.value),
-                )
-                .at(&name.span, "arguments belong into `args`"),
-                false => unknown("host setting", name, graph.hosts.keys()).help(help),
-            });
+        for kit in step
+            .kits
+            .iter()
+            .filter(|kit| !graph.kits.contains_key(&kit.value))
+        {
+            report.push(unknown("kit", kit, graph.kits.keys()));
         }
-        once(&mut seen, &name.value, &name.span, report);
     }
 }
 
-/// A step sees each variable from one place.
-fn once<'a>(
-    seen: &mut BTreeMap<&'a str, &'a Span>,
-    name: &'a str,
-    span: &'a Span,
-    report: &mut Report,
-) {
-    if let Some(first) = seen.insert(name, span) {
-        report.push(
-            Diagnostic::new(
-                rule::COLLISION,
-                format!("the step sees `{name}` from two places"),
-            )
-            .at(span, "second")
-            .related(first, "first"),
-        );
+/// What a step or kit names. That a step sees a variable from one place alone is known per lane.
+fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
+    for entry in &brings.args {
+        match entry {
+            ArgEntry::One { value, span, .. } => check_value(graph, value, span, report),
+            ArgEntry::Matching { pattern, span } => {
+                if graph.matching(pattern).is_empty() {
+                    report.push(
+                        Diagnostic::new(
+                            rule::UNKNOWN_NAME,
+                            format!("`{pattern}` stands for nothing"),
+                        )
+                        .at(span, "no pin of our scope and no argument matches"),
+                    );
+                }
+            }
+        }
     }
+    for name in brings
+        .host
+        .iter()
+        .filter(|name| !graph.hosts.contains_key(&name.value))
+    {
+        let help = "declare it: [host.NAME] about = \"…\"";
+        report.push(match graph.args.contains_key(&name.value) {
+            true => Diagnostic::new(
+                rule::UNKNOWN_NAME,
+                format!("`{}` is an argument, not a host setting", name.value),
+            )
+            .at(&name.span, "arguments belong into `args`"),
+            false => unknown("host setting", name, graph.hosts.keys()).help(help),
+        });
+    }
+    templates_of_brings(brings, &mut |template| {
+        check_template(graph, template, report)
+    });
 }
 
 fn check_when(graph: &Graph, when: &When, report: &mut Report) {
     for clause in &when.clauses {
-        let Attribute::Slot(slot) = &clause.what else {
-            continue;
-        };
-        match graph.slots.get(&slot.value) {
-            None => report.push(unknown("slot", slot, graph.slots.keys())),
-            Some(known) => {
-                for value in clause
-                    .any_of
-                    .iter()
-                    .filter(|v| !known.choices.contains_key(&v.value))
-                {
-                    report.push(unknown("choice", value, known.choices.keys()));
+        match &clause.what {
+            Attribute::Lane(_) => {}
+            Attribute::Switch(name) => {
+                if !graph.switches.contains_key(&name.value) {
+                    report.push(unknown("switch", name, graph.switches.keys()));
                 }
             }
+            Attribute::Slot(slot) => match graph.slots.get(&slot.value) {
+                None => report.push(unknown("slot", slot, graph.slots.keys())),
+                Some(known) => {
+                    let choices = &known.choices;
+                    for value in clause
+                        .any_of
+                        .iter()
+                        .filter(|v| !choices.contains_key(&v.value))
+                    {
+                        report.push(unknown("choice", value, choices.keys()));
+                    }
+                }
+            },
         }
+    }
+    for inner in when.not.as_deref().into_iter().chain(&when.any) {
+        check_when(graph, inner, report);
     }
 }
 
@@ -335,6 +385,9 @@ fn check_value(graph: &Graph, value: &ValueRef, span: &Span, report: &mut Report
         }
         ValueRef::Arg(name) if !graph.args.contains_key(name) => {
             report.push(unknown("argument", &spanned(name), graph.args.keys()));
+        }
+        ValueRef::Switch(name) if !graph.switches.contains_key(name) => {
+            report.push(unknown("switch", &spanned(name), graph.switches.keys()));
         }
         ValueRef::Slot(name) if !graph.slots.contains_key(name) => {
             report.push(unknown("slot", &spanned(name), graph.slots.keys()));
@@ -395,14 +448,19 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
         if let Command::Run(run) = &step.command {
             run.iter().for_each(&mut each);
         }
-        step.env.values().for_each(&mut each);
-        step.files
-            .iter()
-            .filter_map(|file| file.at.as_ref())
-            .for_each(&mut each);
-        for used in &step.uses {
-            used.sub.iter().chain(&used.at).for_each(&mut each);
-        }
-        step.cache.iter().for_each(|cache| each(&cache.at));
     }
+}
+
+/// Calls `each` for every text with values that a step or kit has.
+pub(super) fn templates_of_brings<'a>(brings: &'a Brings, each: &mut impl FnMut(&'a Template)) {
+    brings.env.values().for_each(&mut *each);
+    brings
+        .files
+        .iter()
+        .filter_map(|file| file.at.as_ref())
+        .for_each(&mut *each);
+    for used in &brings.uses {
+        used.sub.iter().chain(&used.at).for_each(&mut *each);
+    }
+    brings.cache.iter().for_each(|cache| each(&cache.at));
 }

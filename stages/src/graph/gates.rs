@@ -1,17 +1,25 @@
 //! A gate must be able to decide: it has a product to look at, one floor for each lane,
 //! and it holds only what takes its product as a tree.
 
-use super::{Edge, Graph};
+use super::{Edge, Graph, Setting};
 use crate::diag::{Diagnostic, Report, rule};
-use crate::file::{Gate, Lane};
+use crate::file::{Gate, Stage, Step};
 
 pub(super) fn check(graph: &Graph, report: &mut Report) {
     for (name, gate) in &graph.gates {
         product(graph, name, gate, report);
         holds(graph, name, gate, report);
-        for (lane_name, lane) in &graph.lanes {
-            if reaches(graph, lane, &gate.of.value) {
-                floor(graph, name, gate, lane_name, lane, report);
+    }
+    for setting in graph.settings() {
+        let outputs = setting
+            .lane
+            .outputs
+            .values()
+            .map(|output| output.stage.value.as_str());
+        let reached = setting.behind(outputs);
+        for (name, gate) in &graph.gates {
+            if reached.contains(gate.of.value.as_str()) && setting.holds(gate.when.as_ref()) {
+                floor(name, gate, &setting, report);
             }
         }
     }
@@ -48,10 +56,14 @@ fn holds(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
                 .iter()
                 .any(|(target, e)| *e == edge && target.value == gate.of.value)
         };
-        if to_product(Edge::Tree) && !to_product(Edge::Start) {
+        let late = late(graph, stage, &gate.of.value);
+        if to_product(Edge::Tree) && !to_product(Edge::Start) && late.is_none() {
             continue;
         }
-        let why = if to_product(Edge::Start) {
+        let late = late.map(|step| format!("its step `{step}` would run before the gate"));
+        let why = if let Some(late) = &late {
+            late.as_str()
+        } else if to_product(Edge::Start) {
             "it goes on from the product's root, so its key would change with the gate"
         } else {
             "it does not take the product"
@@ -68,18 +80,33 @@ fn holds(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
     }
 }
 
-fn floor(
-    graph: &Graph,
-    name: &str,
-    gate: &Gate,
-    lane_name: &str,
-    lane: &Lane,
-    report: &mut Report,
-) {
+/// A step that would run before the stage takes the product: holding it back holds the stage
+/// only when the product comes in with `merge`, `add`, or the very first step.
+fn late<'a>(graph: &Graph, stage: &'a Stage, product: &str) -> Option<&'a str> {
+    if stage
+        .merge
+        .iter()
+        .chain(&stage.add)
+        .any(|part| part.stage.value == product)
+    {
+        return None;
+    }
+    let takes = |step: &Step| {
+        graph
+            .all_brings(step)
+            .any(|b| b.uses.iter().any(|used| used.stage.value == product))
+    };
+    let first = stage.steps.first()?;
+    let later = stage.steps.iter().skip(1).any(takes);
+    (later && !takes(first)).then_some(first.name.value.as_str())
+}
+
+fn floor(name: &str, gate: &Gate, setting: &Setting<'_>, report: &mut Report) {
+    let lane_name = setting.name;
     let matching: Vec<_> = gate
         .floors
         .iter()
-        .filter(|floor| graph.holds(floor.when.as_ref(), lane_name, lane))
+        .filter(|floor| setting.holds(floor.when.as_ref()))
         .collect();
     match (matching.as_slice(), &gate.empty_ok) {
         ([_], None) | ([], Some(_)) => {}
@@ -112,41 +139,4 @@ fn floor(
             .help("tell them apart with `when`"),
         ),
     }
-}
-
-/// Whether an output of the lane contains the stage.
-fn reaches(graph: &Graph, lane: &Lane, wanted: &str) -> bool {
-    let mut open: Vec<&str> = lane
-        .outputs
-        .values()
-        .map(|o| o.stage.value.as_str())
-        .collect();
-    let mut seen = std::collections::BTreeSet::new();
-    while let Some(name) = open.pop() {
-        if name == wanted {
-            return true;
-        }
-        if !seen.insert(name) {
-            continue;
-        }
-        let Some(stage) = graph.stages.get(name) else {
-            continue;
-        };
-        open.extend(stage.from.as_ref().and_then(|from| graph.start(from, lane)));
-        open.extend(
-            stage
-                .merge
-                .iter()
-                .chain(&stage.add)
-                .map(|s| s.value.as_str()),
-        );
-        open.extend(
-            stage
-                .steps
-                .iter()
-                .flat_map(|s| &s.uses)
-                .map(|u| u.stage.value.as_str()),
-        );
-    }
-    false
 }

@@ -6,16 +6,20 @@
 mod check;
 mod cycle;
 mod gates;
+mod presence;
+mod setting;
 mod unused;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::arch::{ArchTable, Target};
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    Arg, Attribute, Document, From, Gate, GraphTable, Host, Lane, Output, Pins, Slot, Stage, When,
+    Arg, Attribute, Brings, Document, From, Gate, GraphTable, Host, Kit, Lane, Output, Pins,
+    Refuse, Slot, Stage, Step, Switch, When,
 };
-use crate::text::{LaneField, ValueRef};
+use crate::text::{ArgEntry, ValueRef};
+
+pub use setting::Setting;
 
 /// Everything that a lane file declares, checked.
 #[derive(Debug, Clone)]
@@ -28,6 +32,12 @@ pub struct Graph {
     pub args: BTreeMap<String, Arg>,
     /// `[host.NAME]`
     pub hosts: BTreeMap<String, Host>,
+    /// `[switch.NAME]`
+    pub switches: BTreeMap<String, Switch>,
+    /// `[kit.NAME]`
+    pub kits: BTreeMap<String, Kit>,
+    /// `[[refuse]]`
+    pub refuse: Vec<Refuse>,
     /// `[slot.NAME]`
     pub slots: BTreeMap<String, Slot>,
     /// `[lane.NAME]`
@@ -49,6 +59,9 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         pins,
         args: document.args,
         hosts: document.hosts,
+        switches: document.switches,
+        kits: document.kits,
+        refuse: document.refuse,
         slots: document.slots,
         lanes: document.lanes,
         stages: document.stages,
@@ -62,6 +75,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
     }
     cycle::check(&graph, &mut report);
     if report.is_empty() {
+        presence::check(&graph, &mut report);
         gates::check(&graph, &mut report);
     }
     unused::check(&graph, &mut report);
@@ -78,11 +92,13 @@ pub enum Edge {
 }
 
 impl Graph {
-    /// The stages that `stage` names, with how it takes each; slots stand for all their choices.
+    /// The stages that `stage` names, with how it takes each, whatever the conditions say; slots
+    /// stand for all their choices.
     pub fn edges<'a>(&'a self, stage: &'a Stage) -> Vec<(&'a Spanned<String>, Edge)> {
         let mut edges = Vec::new();
         match &stage.from {
             Some(From::Stage(name)) => edges.push((name, Edge::Start)),
+            Some(From::First(names)) => edges.extend(names.iter().map(|name| (name, Edge::Start))),
             Some(From::Slot(slot)) => {
                 let choices = self
                     .slots
@@ -94,10 +110,20 @@ impl Graph {
             Some(From::Image(_) | From::Scratch(_)) | None => {}
         }
         let trees = stage.merge.iter().chain(&stage.add);
-        edges.extend(trees.map(|name| (name, Edge::Tree)));
-        let uses = stage.steps.iter().flat_map(|step| &step.uses);
+        edges.extend(trees.map(|part| (&part.stage, Edge::Tree)));
+        let uses = stage
+            .steps
+            .iter()
+            .flat_map(|step| self.all_brings(step))
+            .flat_map(|b| &b.uses);
         edges.extend(uses.map(|used| (&used.stage, Edge::Tree)));
         edges
+    }
+
+    /// What a step declares and what its kits bring, whatever the conditions say.
+    pub fn all_brings<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Brings> {
+        let kits = step.kits.iter().filter_map(|kit| self.kits.get(&kit.value));
+        std::iter::once(&step.sees).chain(kits.map(|kit| &kit.brings))
     }
 
     /// Whether a stage's product is a tree.
@@ -105,47 +131,20 @@ impl Graph {
         !stage.tree.is_empty() || !stage.merge.is_empty()
     }
 
-    /// The stage that a lane starts from at `from`, or nothing for an image or scratch.
-    pub fn start<'a>(&'a self, from: &'a From, lane: &'a Lane) -> Option<&'a str> {
-        match from {
-            From::Stage(name) => Some(&name.value),
-            From::Slot(slot) => {
-                let choice = lane.slots.get(&slot.value)?;
-                let choices = &self.slots.get(&slot.value)?.choices;
-                Some(&choices.get(&choice.value)?.stage.value)
-            }
-            From::Image(_) | From::Scratch(_) => None,
-        }
-    }
-
-    /// What a lane builds for; its own platform when it says nothing.
-    pub fn target(&self, lane: &Lane) -> Option<Target> {
-        let os = lane.platform.value.split('/').next().unwrap_or_default();
-        let name = lane.target.as_ref().unwrap_or(&lane.platform);
-        ArchTable::builtin().find(&name.value, os)
-    }
-
-    /// The value of an attribute of a lane.
-    pub fn attribute(&self, name: &str, lane: &Lane, field: LaneField) -> Option<String> {
-        Some(match field {
-            LaneField::Name => name.to_owned(),
-            LaneField::Platform => lane.platform.value.clone(),
-            LaneField::Target => self.target(lane)?.arch,
-            LaneField::TargetOs => self.target(lane)?.os,
-        })
-    }
-
-    /// Whether a condition holds in a lane. No condition always holds.
-    pub fn holds(&self, when: Option<&When>, name: &str, lane: &Lane) -> bool {
-        when.is_none_or(|when| {
-            when.clauses.iter().all(|clause| {
-                let value = match &clause.what {
-                    Attribute::Lane(field) => self.attribute(name, lane, *field),
-                    Attribute::Slot(slot) => lane.slots.get(&slot.value).map(|c| c.value.clone()),
-                };
-                value.is_some_and(|value| clause.any_of.iter().any(|any| any.value == value))
-            })
-        })
+    /// The names of pins of our scope and arguments that a pattern of `args` stands for.
+    pub fn matching<'a>(&'a self, pattern: &str) -> Vec<&'a str> {
+        let Ok(glob) = globset::Glob::new(pattern) else {
+            return Vec::new();
+        };
+        let glob = glob.compile_matcher();
+        let pins = self.pins.keys().filter(|name| self.in_scope(name));
+        let mut names: Vec<&str> = pins
+            .chain(self.args.keys())
+            .map(String::as_str)
+            .filter(|n| glob.is_match(n))
+            .collect();
+        names.sort_unstable();
+        names
     }
 
     /// The output of a lane that its bare name stands for: `image`, or the only one.
@@ -163,8 +162,8 @@ impl Graph {
             .map(|(name, output)| (name.as_str(), output))
     }
 
-    /// Every value that the graph names anywhere, for the checks of what is used.
-    fn values(&self) -> Vec<&ValueRef> {
+    /// What the graph names anywhere: values, and names by pattern.
+    fn named(&self) -> (Vec<&ValueRef>, Vec<&str>) {
         let mut values = Vec::new();
         for lane in self.lanes.values() {
             for output in lane.outputs.values() {
@@ -177,14 +176,79 @@ impl Graph {
                 );
             }
         }
+        let mut patterns = Vec::new();
         for stage in self.stages.values() {
             check::templates_of(stage, |template| values.extend(template.values()));
-            let args = stage.steps.iter().flat_map(|step| &step.args);
-            values.extend(args.map(|entry| &entry.value));
+        }
+        for brings in self.brings() {
+            check::templates_of_brings(brings, &mut |template| values.extend(template.values()));
+            for entry in &brings.args {
+                match entry {
+                    ArgEntry::One { value, .. } => values.push(value),
+                    ArgEntry::Matching { pattern, .. } => patterns.extend(self.matching(pattern)),
+                }
+            }
         }
         let roots = self.gates.values().flat_map(|gate| &gate.roots);
         values.extend(roots.flat_map(|t| t.values()));
-        values
+        (values, patterns)
+    }
+
+    /// Every condition of the file.
+    fn conditions(&self) -> Vec<&When> {
+        let mut all: Vec<Option<&When>> = Vec::new();
+        for stage in self.stages.values() {
+            all.push(stage.when.as_ref());
+            all.extend(
+                stage
+                    .merge
+                    .iter()
+                    .chain(&stage.add)
+                    .map(|part| part.when.as_ref()),
+            );
+            all.extend(stage.steps.iter().map(|step| step.when.as_ref()));
+        }
+        for brings in self.brings() {
+            all.extend(brings.files.iter().map(|file| file.when.as_ref()));
+            all.extend(brings.uses.iter().map(|used| used.when.as_ref()));
+        }
+        all.extend(self.kits.values().map(|kit| kit.when.as_ref()));
+        all.extend(self.refuse.iter().map(|refuse| Some(&refuse.when)));
+        for gate in self.gates.values() {
+            all.push(gate.when.as_ref());
+            all.extend(gate.allow.iter().map(|allow| allow.when.as_ref()));
+            all.extend(gate.floors.iter().map(|floor| floor.when.as_ref()));
+        }
+        all.into_iter().flatten().collect()
+    }
+
+    /// The switches that a condition or a step looks at.
+    fn switches_looked_at(&self) -> BTreeSet<&str> {
+        let mut open = self.conditions();
+        let mut switches = BTreeSet::new();
+        while let Some(when) = open.pop() {
+            open.extend(when.not.as_deref().into_iter().chain(&when.any));
+            for clause in &when.clauses {
+                if let Attribute::Switch(name) = &clause.what {
+                    switches.insert(name.value.as_str());
+                }
+            }
+        }
+        switches.extend(self.named().0.into_iter().filter_map(|value| match value {
+            ValueRef::Switch(name) => Some(name.as_str()),
+            _ => None,
+        }));
+        switches
+    }
+
+    /// What every step declares and every kit brings.
+    fn brings(&self) -> impl Iterator<Item = &Brings> {
+        let steps = self
+            .stages
+            .values()
+            .flat_map(|stage| &stage.steps)
+            .map(|step| &step.sees);
+        steps.chain(self.kits.values().map(|kit| &kit.brings))
     }
 
     /// Whether a pin is in our scope: the last pattern that matches decides.

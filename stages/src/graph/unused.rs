@@ -2,27 +2,120 @@
 
 use std::collections::BTreeSet;
 
-use super::Graph;
+use super::{Graph, Setting};
 use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::Lane;
 use crate::text::ValueRef;
 
 pub(super) fn check(graph: &Graph, report: &mut Report) {
+    names(graph, report);
+    // Which stages lanes reach is known only where every name is.
+    if report.is_empty() {
+        unreached(graph, report);
+    }
+}
+
+/// Stages, choices and gates that no lane comes to, and rows that hold in no lane.
+fn unreached(graph: &Graph, report: &mut Report) {
+    let settings = graph.all_settings();
+    let reached: Vec<BTreeSet<&str>> = settings
+        .iter()
+        .map(|s| {
+            s.behind(
+                s.lane
+                    .outputs
+                    .values()
+                    .map(|output| output.stage.value.as_str()),
+            )
+        })
+        .collect();
+    let mut dead = |what: String, span: &Span, help: &str| {
+        report.push(
+            Diagnostic::new(rule::UNUSED, what)
+                .at(span, "declared here")
+                .help(help),
+        );
+    };
+    for (name, stage) in &graph.stages {
+        if !reached.iter().any(|stages| stages.contains(name.as_str())) {
+            dead(
+                format!("stage `{name}` is in no lane's output"),
+                &stage.span,
+                "let an output or another stage name it, or delete it",
+            );
+        }
+    }
+    for (slot_name, slot) in &graph.slots {
+        for (name, choice) in &slot.choices {
+            let taken = |lane: &Lane| lane.slots.get(slot_name).is_some_and(|c| c.value == *name);
+            if !graph.lanes.values().any(taken) {
+                dead(
+                    format!("no lane takes choice `{name}` of slot `{slot_name}`"),
+                    &choice.span,
+                    "give a lane this choice, or delete it",
+                );
+            }
+        }
+    }
+    for (name, gate) in &graph.gates {
+        let applies = |(setting, stages): (&Setting<'_>, &BTreeSet<&str>)| {
+            stages.contains(gate.of.value.as_str()) && setting.holds(gate.when.as_ref())
+        };
+        let lanes: Vec<&Setting<'_>> = settings
+            .iter()
+            .zip(&reached)
+            .filter(|(setting, stages)| applies((setting, stages)))
+            .map(|(setting, _)| setting)
+            .collect();
+        if lanes.is_empty() {
+            dead(
+                format!("gate `{name}` checks nothing in any lane"),
+                &gate.span,
+                "its product is in no output, or its `when` never holds",
+            );
+            continue;
+        }
+        let floors = gate.floors.iter().map(|floor| floor.when.as_ref());
+        let allows = gate.allow.iter().map(|allow| allow.when.as_ref());
+        for when in floors.chain(allows).flatten() {
+            if !lanes.iter().any(|setting| setting.holds(Some(when))) {
+                dead(
+                    format!("this condition of gate `{name}` holds in no lane"),
+                    &when.span,
+                    "correct it, or delete the row",
+                );
+            }
+        }
+    }
+}
+
+fn names(graph: &Graph, report: &mut Report) {
     let mut used: BTreeSet<&str> = BTreeSet::new();
-    for value in graph.values() {
+    let (values, patterns) = graph.named();
+    used.extend(patterns);
+    for value in values {
         match value {
             ValueRef::Named(name) | ValueRef::Pin(name) | ValueRef::Arg(name) => {
                 used.insert(name);
             }
-            ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Arch(_) | ValueRef::Env(_) => {}
+            ValueRef::Lane(_)
+            | ValueRef::Slot(_)
+            | ValueRef::Switch(_)
+            | ValueRef::Arch(_)
+            | ValueRef::Env(_) => {}
         }
     }
     let hosts: BTreeSet<&str> = graph
-        .stages
-        .values()
-        .flat_map(|stage| &stage.steps)
-        .flat_map(|step| &step.host)
+        .brings()
+        .flat_map(|brings| &brings.host)
         .map(|name| name.value.as_str())
         .collect();
+    let steps = || graph.stages.values().flat_map(|stage| &stage.steps);
+    let kits: BTreeSet<&str> = steps()
+        .flat_map(|step| &step.kits)
+        .map(|name| name.value.as_str())
+        .collect();
+    let switches = graph.switches_looked_at();
     let mut unused = |kind: &str, name: &str, span: &Span, help: &str| {
         report.push(
             Diagnostic::new(rule::UNUSED, format!("{kind} `{name}` is used by nothing"))
@@ -53,6 +146,26 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
                 name,
                 &host.span,
                 "name it in a step's `host`, or delete it",
+            );
+        }
+    }
+    for (name, kit) in &graph.kits {
+        if !kits.contains(name.as_str()) {
+            unused(
+                "kit",
+                name,
+                &kit.span,
+                "name it in a step's `kits`, or delete it",
+            );
+        }
+    }
+    for (name, switch) in &graph.switches {
+        if !switches.contains(name.as_str()) {
+            unused(
+                "switch",
+                name,
+                &switch.span,
+                "let a `when` look at it, or delete it",
             );
         }
     }

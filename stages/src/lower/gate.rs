@@ -14,7 +14,7 @@ use llb::{
 use super::{Failed, LoweredGate, Lowering};
 use crate::diag::rule;
 use crate::file::Check;
-use crate::plan::{PlannedGate, StageIndex};
+use crate::plan::{PlannedGate, StageIndex, directories};
 
 /// Name of the report in [`LoweredGate::inspect`].
 pub const REPORT: &str = "report.json";
@@ -118,9 +118,7 @@ impl Lowering<'_> {
             gate.name, self.plan.stages[gate.of].name
         );
         let mut exec = self.lanegate(&args)?.mount(OUT, Bind::scratch());
-        let mut places: Vec<&str> = gate.roots.iter().map(|root| root.directory()).collect();
-        places.dedup();
-        for place in places {
+        for place in directories(&gate.roots) {
             let bind = Bind::read_only(product.clone()).selector(place)?;
             exec = exec.mount(format!("{PRODUCT}{}", place.trim_end_matches('/')), bind);
         }

@@ -48,8 +48,6 @@ pub struct Host<'a> {
 pub enum Context {
     /// The client's directory of this session.
     Session(String),
-    /// A directory that only this build has, by a unique id.
-    Unique(String),
     /// Something that is there already: a git or http context.
     Output(Output),
 }
@@ -81,6 +79,8 @@ pub struct Lowered {
     pub config: Vec<u8>,
     /// What the result is for: `linux/amd64`.
     pub platform: String,
+    /// The tag that the lane suggests for it.
+    pub tag: Option<String>,
     /// The gates behind the seal, by name.
     pub gates: Vec<LoweredGate>,
 }
@@ -125,7 +125,7 @@ pub fn lower(
         host,
         lines,
         platform,
-        context: context(plan, host),
+        context: context(plan, host)?,
         products: Vec::new(),
         gates: vec![None; plan.gates.len()],
         seals: BTreeMap::new(),
@@ -140,23 +140,20 @@ pub fn lower(
 }
 
 /// The client's files that any step reads. What is not listed is not even sent.
-fn context(plan: &Plan, host: &Host<'_>) -> Option<Output> {
+fn context(plan: &Plan, host: &Host<'_>) -> Result<Option<Output>, Failed> {
     if plan.context.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let local = match &host.context {
-        Context::Output(output) => return Some(output.clone()),
-        Context::Session(id) => Local::of_session("context", id),
-        Context::Unique(id) => Local::unique("context", id),
+    let session = match &host.context {
+        Context::Output(output) => return Ok(Some(output.clone())),
+        Context::Session(session) => session,
     };
-    let files = local.ok()?.follow(plan.context.iter().cloned());
-    // An own hint: another frontend syncs the same directory with other patterns.
-    let files = files.shared_key_hint("lanekit-context");
-    Some(
-        files
-            .metadata(Metadata::named("[internal] load build context"))
-            .build(),
-    )
+    let files = Local::of_session("context", session)?
+        .follow(plan.context.iter().cloned())
+        // An own hint: another frontend syncs the same directory with other patterns.
+        .shared_key_hint("lanekit-context")
+        .metadata(Metadata::named("[internal] load build context"));
+    Ok(Some(files.build()))
 }
 
 /// Why something could not be lowered.
@@ -223,7 +220,11 @@ impl Lowering<'_> {
         }
         match (&stage.product, root) {
             (Product::Tree(paths), Some(root)) => self.tree(stage, paths, &root).map(Some),
-            (_, root) => Ok(root),
+            (Product::Tree(_), None) => {
+                let text = format!("stage `{}` is empty: nothing makes its tree", stage.name);
+                Err(Failed::new(rule::VALUE, text))
+            }
+            (Product::Root, root) => Ok(root),
         }
     }
 
@@ -257,17 +258,22 @@ impl Lowering<'_> {
         &mut self,
         consumer: StageIndex,
         producer: StageIndex,
-    ) -> Result<Option<Output>, Failed> {
-        let product = self.products[producer].clone();
+    ) -> Result<Output, Failed> {
+        let Some(product) = self.products[producer].clone() else {
+            let name = &self.plan.stages[producer].name;
+            let text = format!("stage `{name}` is empty: nothing makes its product");
+            return Err(Failed::new(rule::VALUE, text));
+        };
         let holding: Vec<usize> = (0..self.plan.gates.len())
             .filter(|&gate| {
                 let gate = &self.plan.gates[gate];
                 gate.of == producer && gate.hold.contains(&consumer)
             })
             .collect();
-        match product {
-            Some(product) if !holding.is_empty() => self.held(producer, product, holding).map(Some),
-            product => Ok(product),
+        if holding.is_empty() {
+            Ok(product)
+        } else {
+            self.held(producer, product, holding)
         }
     }
 
@@ -319,10 +325,15 @@ impl Lowering<'_> {
         }
         let gates = self.gates.into_iter().flatten().collect();
         let platform = self.plan.platform.clone();
+        let tag = match &self.plan.output {
+            PlannedOutput::Product { tag, .. } => tag.clone(),
+            PlannedOutput::Gates => None,
+        };
         report.into_result(Lowered {
             result,
             config,
             platform,
+            tag,
             gates,
         })
     }

@@ -49,9 +49,10 @@ impl Lowering<'_> {
             exec = exec.mount(at, Bind::read_only(self.files(stage, step, files)?));
         }
         for used in &step.uses {
-            if let Some(product) = self.product_for(index, used.stage)? {
-                exec = exec.mount(&used.at, Bind::read_only(product).selector(&used.sub)?);
-            }
+            let product = self
+                .product_for(index, used.stage)
+                .map_err(|e| e.within(&used.span))?;
+            exec = exec.mount(&used.at, Bind::read_only(product).selector(&used.sub)?);
         }
         for cache in &step.cache {
             let sharing = match cache.sharing {
@@ -81,7 +82,8 @@ impl Lowering<'_> {
             match file {
                 StepFile::Context { from, to } => {
                     let Some(context) = &self.context else {
-                        continue;
+                        let text = format!("there is no context to take `{from}` from");
+                        return Err(Failed::new(crate::diag::rule::ENGINE, text));
                     };
                     let copy = Copy::new(context.clone(), format!("/{from}"), format!("/{to}"));
                     op = op.copy(copy.contents().make_parents().mode(FILE_MODE));

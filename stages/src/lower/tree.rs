@@ -39,9 +39,7 @@ impl Lowering<'_> {
             self.stage_metadata(format!("[{}] merge", stage.name), &stage.span, &stage.name);
         let mut trees = Vec::new();
         for &part in parts {
-            if let Some(tree) = self.product_for(index, part)? {
-                trees.push((part, tree));
-            }
+            trees.push((part, self.product_for(index, part)?));
         }
         if trees.len() > 1 && self.host.caps.supports(caps::MERGE) {
             return Ok(Merge::new(trees.into_iter().map(|(_, tree)| tree))
@@ -62,9 +60,7 @@ impl Lowering<'_> {
     ) -> Result<Output, Failed> {
         let mut trees = Vec::new();
         for &part in &stage.add {
-            if let Some(tree) = self.product_for(index, part)? {
-                trees.push((part, tree));
-            }
+            trees.push((part, self.product_for(index, part)?));
         }
         let metadata =
             self.stage_metadata(format!("[{}] add", stage.name), &stage.span, &stage.name);

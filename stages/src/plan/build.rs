@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::{Part, TreePath, apart};
+use super::tree::{Tree, TreePath, apart};
 use super::{
     Facts, ImageConfig, Plan, PlannedOutput, PlannedStage, Product, Selection, StageIndex, Start,
     StepFile, What, gate, step,
 };
-use crate::diag::{Diagnostic, Report, Span, Spanned, rule};
-use crate::file::{EnvEdit, From, Stage};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::{EnvEdit, From, Part, Stage};
 use crate::text::Template;
 
 /// What a stage hands to those that start from it, beside its files.
@@ -16,6 +16,10 @@ use crate::text::Template;
 pub(super) struct Inherited {
     /// Chain env: what later steps see.
     pub(super) env: BTreeMap<String, String>,
+    /// As whom steps run, by the base image; what `image` says is for the product alone.
+    pub(super) user: String,
+    /// Where steps run, by the base image.
+    pub(super) workdir: String,
     /// Config, chain env included.
     pub(super) config: ImageConfig,
 }
@@ -54,8 +58,8 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
     let Planner { stages, report, .. } = planner;
     let context = context(&stages);
     let (lane, platform) = (
-        selection.lane_name.to_owned(),
-        selection.lane.platform.value.clone(),
+        selection.setting.name.to_owned(),
+        selection.setting.lane.platform.value.clone(),
     );
     match output {
         Some(output) => report.into_result(Plan {
@@ -66,13 +70,13 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             gates,
             context,
         }),
-        None => Err(report).or_else(|r| r.into_result(()).and(Err(Report::default()))),
+        None => Err(report.sorted()),
     }
 }
 
 /// Steps run on Linux; what Windows steps need is not lowered yet.
 fn supported(selection: &Selection<'_>, report: &mut Report) {
-    let platform = &selection.lane.platform;
+    let platform = &selection.setting.lane.platform;
     if platform.value.split('/').next() != Some("linux") {
         report.push(
             Diagnostic::new(
@@ -94,9 +98,9 @@ impl<'g> Planner<'_, 'g> {
                 inherited.env.insert(variable.clone(), value);
             }
         }
-        let steps = stage
-            .steps
-            .iter()
+        let setting = &self.selection.setting;
+        let steps = setting
+            .steps(stage)
             .filter_map(|step| step::plan(self, step, &inherited))
             .collect::<Vec<_>>();
         self.image(stage, &mut inherited);
@@ -148,18 +152,18 @@ impl<'g> Planner<'_, 'g> {
                     );
                     return none;
                 };
-                let env = fact.config.env_map();
-                (
-                    Start::Image(reference),
-                    Inherited {
-                        env,
-                        config: fact.config.clone(),
-                    },
-                )
+                let config = fact.config.clone();
+                let inherited = Inherited {
+                    env: config.env_map(),
+                    user: config.user.clone(),
+                    workdir: config.working_dir.clone(),
+                    config,
+                };
+                (Start::Image(reference), inherited)
             }
-            Some(from @ (From::Stage(_) | From::Slot(_))) => {
-                let name = self.selection.graph.start(from, self.selection.lane);
-                match name.and_then(|name| self.index.get(name)) {
+            Some(from @ (From::Stage(_) | From::First(_) | From::Slot(_))) => {
+                let name = self.selection.setting.start(from);
+                match name.and_then(|name| self.index.get(name.value.as_str())) {
                     Some(&index) => (Start::Stage(index), self.inherited[index].clone()),
                     None => none,
                 }
@@ -203,7 +207,7 @@ impl<'g> Planner<'_, 'g> {
 
     /// What only the config carries: after the steps, so that none of them sees it.
     fn image(&mut self, stage: &Stage, inherited: &mut Inherited) {
-        let Inherited { env, config } = inherited;
+        let Inherited { env, config, .. } = inherited;
         let image = &stage.image;
         let mut fill = |t: &Template| self.selection.fill(t, env, &mut self.report);
         for (name, template) in &image.env {
@@ -266,27 +270,32 @@ impl<'g> Planner<'_, 'g> {
         }
     }
 
-    fn indices(&self, names: &[Spanned<String>]) -> Vec<StageIndex> {
-        names
+    /// The entries of `merge` or `add` that the lane has.
+    fn parts(&self, parts: &'g [Part]) -> impl Iterator<Item = (&'g Part, StageIndex)> {
+        parts
             .iter()
-            .filter_map(|name| self.index.get(name.value.as_str()).copied())
-            .collect()
+            .filter(|part| self.selection.setting.holds(part.when.as_ref()))
+            .filter_map(|part| Some((part, *self.index.get(part.stage.value.as_str())?)))
     }
 
-    fn trees_apart(&mut self, names: &[Spanned<String>]) {
-        let parts: Vec<Part<'_>> = names
-            .iter()
-            .filter_map(|name| {
-                let &index = self.index.get(name.value.as_str())?;
-                Some(Part {
+    fn indices(&self, parts: &'g [Part]) -> Vec<StageIndex> {
+        self.parts(parts).map(|(_, index)| index).collect()
+    }
+
+    fn trees_apart(&mut self, parts: &'g [Part]) {
+        let trees: Vec<Tree<'_>> = self
+            .parts(parts)
+            .map(|(part, index)| {
+                let name = &part.stage;
+                Tree {
                     stage: &name.value,
                     paths: self.paths(index),
                     span: &name.span,
-                })
+                }
             })
             .collect();
         let mut report = Report::default();
-        apart(&parts, &mut report);
+        apart(&trees, &mut report);
         self.report.extend(report);
     }
 
@@ -295,13 +304,13 @@ impl<'g> Planner<'_, 'g> {
         match self.selection.what {
             What::Gates => {
                 if gates.is_empty() {
-                    let lane = self.selection.lane;
+                    let lane = self.selection.setting.lane;
                     self.report.push(
                         Diagnostic::new(
                             rule::REQUEST,
                             format!(
                                 "no gate checks anything of lane `{}`",
-                                self.selection.lane_name
+                                self.selection.setting.name
                             ),
                         )
                         .at(&lane.span, "this lane"),

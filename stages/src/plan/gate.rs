@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::build::Planner;
+use super::tree::inside;
 use super::{PlannedGate, TreePath};
-use crate::diag::{Diagnostic, rule};
+use crate::diag::{Diagnostic, Span, rule};
 use crate::file::{Check, Floor, Gate, Measure};
 
 pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
@@ -21,6 +22,9 @@ pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
 /// The gate, when its product is in the plan.
 fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<PlannedGate> {
     let &of = planner.index.get(gate.of.value.as_str())?;
+    if !planner.selection.setting.holds(gate.when.as_ref()) {
+        return None;
+    }
     let mut roots: Vec<TreePath> = if gate.roots.is_empty() {
         planner.paths(of).to_vec()
     } else {
@@ -29,13 +33,14 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
             .filter_map(|template| {
                 let report = &mut planner.report;
                 let text = planner.selection.fill(template, &BTreeMap::new(), report)?;
-                TreePath::parse(&text, &template.span, report)
+                let root = TreePath::parse(&text, &template.span, report)?;
+                checkable(planner, of, root, &template.span)
             })
             .collect()
     };
     roots.sort();
     roots.dedup();
-    let target = planner.selection.graph.target(planner.selection.lane)?;
+    let target = planner.selection.setting.target()?;
     let policy = policy(planner, name, gate, &target.to_string())?;
     let mut hold: Vec<usize> = gate
         .hold
@@ -57,14 +62,36 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
     })
 }
 
+/// A root that a gate can look at: a directory, since a mount shows everything that is in it, and
+/// one that the product has.
+fn checkable(
+    planner: &mut Planner<'_, '_>,
+    of: usize,
+    root: TreePath,
+    span: &Span,
+) -> Option<TreePath> {
+    let paths = planner.paths(of);
+    let fits = |path: &TreePath| {
+        inside(path.directory(), root.as_str()) || inside(root.as_str(), path.directory())
+    };
+    let why = if root.is_pattern() {
+        "a gate sees whole directories: everything beside a pattern would be checked too"
+    } else if !paths.is_empty() && !paths.iter().any(fits) {
+        "the product has nothing there"
+    } else {
+        return Some(root);
+    };
+    let message = format!("a gate cannot look at `{}`", root.as_str());
+    planner
+        .report
+        .push(Diagnostic::new(rule::GATE, message).at(span, why));
+    None
+}
+
 /// Canonical JSON: keys sorted, no white space. It enters the key of the assert alone.
 fn policy(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate, target: &str) -> Option<String> {
     let selection = planner.selection;
-    let here = |when| {
-        selection
-            .graph
-            .holds(when, selection.lane_name, selection.lane)
-    };
+    let here = |when| selection.setting.holds(when);
     let allow: Vec<Value> = gate
         .allow
         .iter()
@@ -93,7 +120,7 @@ fn policy(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate, target: &str) 
                     rule::GATE,
                     format!(
                         "gate `{name}` has no floor in lane `{}`",
-                        selection.lane_name
+                        selection.setting.name
                     ),
                 )
                 .at(

@@ -15,6 +15,7 @@ pub use build::plan;
 pub use config::ImageConfig;
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
+pub(crate) use tree::directories;
 
 use crate::arch::Target;
 use crate::diag::Span;

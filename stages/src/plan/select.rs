@@ -1,10 +1,10 @@
 //! What the caller asked for: a lane and one of its outputs, with arguments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Lane, Output};
-use crate::graph::Graph;
+use crate::graph::{Graph, Setting};
 use crate::text::ValueRef;
 
 /// What the caller says.
@@ -23,10 +23,8 @@ pub struct Request {
 pub struct Selection<'g> {
     /// The graph.
     pub graph: &'g Graph,
-    /// The lane's name.
-    pub lane_name: &'g str,
-    /// The lane.
-    pub lane: &'g Lane,
+    /// The lane, with its switches.
+    pub setting: Setting<'g>,
     /// What of it.
     pub what: What<'g>,
     /// Arguments that have a value: the caller's, else the default.
@@ -52,25 +50,64 @@ pub enum What<'g> {
 pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, Report> {
     let mut report = Report::default();
     let args = args(graph, request, &mut report);
-    let Some((lane_name, lane, what)) = target(graph, request, &mut report) else {
-        return Err(report).or_else(|r| r.into_result(()).and(Err(Report::default())));
+    let Some((name, lane, what)) = target(graph, request, &mut report) else {
+        return Err(report.sorted());
     };
-    platform(graph, request, lane_name, lane, &mut report);
-    report.into_result(Selection {
+    platform(graph, request, name, lane, &mut report);
+    let mut setting = graph.setting(name, lane);
+    for (switch, on) in &mut setting.switches {
+        match request.args.get(*switch).map(String::as_str) {
+            None => {}
+            Some("true" | "1") => *on = true,
+            Some("false" | "0") => *on = false,
+            Some(other) => report.push(
+                Diagnostic::new(
+                    rule::REQUEST,
+                    format!("switch `{switch}` cannot be `{other}`"),
+                )
+                .at(&graph.switches[*switch].span, "declared here")
+                .help(format!("--build-arg {switch}=true, or false")),
+            ),
+        }
+    }
+    if let Some(refuse) = setting.refusal() {
+        report.push(
+            Diagnostic::new(
+                rule::REFUSED,
+                format!("lane `{name}` is refused: {}", refuse.why.value),
+            )
+            .at(&refuse.span, "by this combination")
+            .related(&lane.span, "the lane"),
+        );
+    }
+    let selection = Selection {
         graph,
-        lane_name,
-        lane,
+        setting,
         what,
         args,
-    })
+    };
+    for stage in selection
+        .roots()
+        .into_iter()
+        .filter(|stage| !selection.setting.has(stage))
+    {
+        if let Some(when) = graph.stages.get(stage).and_then(|s| s.when.as_ref()) {
+            report.push(
+                Diagnostic::new(
+                    rule::NOT_IN_LANE,
+                    format!("lane `{name}` does not have stage `{stage}`"),
+                )
+                .at(&when.span, "the lanes that have it")
+                .related(&lane.span, "this lane"),
+            );
+        }
+    }
+    report.into_result(selection)
 }
 
 fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMap<&'g str, String> {
-    for name in request
-        .args
-        .keys()
-        .filter(|name| !graph.args.contains_key(*name))
-    {
+    let known = |name: &String| graph.args.contains_key(name) || graph.switches.contains_key(name);
+    for name in request.args.keys().filter(|name| !known(name)) {
         let found = Diagnostic::new(
             rule::REQUEST,
             format!("`{name}` is not an argument of this graph"),
@@ -97,6 +134,17 @@ fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMa
                 .help(settable(graph, name))
         });
     }
+    for (name, value) in &request.args {
+        let Some(arg) = graph.args.get(name) else {
+            continue;
+        };
+        if let Err(why) = arg.form.check(value) {
+            report.push(
+                Diagnostic::new(rule::REQUEST, format!("argument `{name}` {why}"))
+                    .at(&arg.span, "declared here"),
+            );
+        }
+    }
     graph
         .args
         .iter()
@@ -115,11 +163,15 @@ fn settable(graph: &Graph, name: &str) -> String {
     let Some(nearest) = graph.args.keys().min_by_key(distance) else {
         return "it declares no arguments".to_owned();
     };
-    let list: Vec<String> = graph
-        .args
+    let args = graph.args.iter().map(|(name, arg)| (name, &arg.about));
+    let switches = graph
+        .switches
         .iter()
-        .map(|(known, arg)| format!("{known} ({})", arg.about.value))
-        .collect();
+        .map(|(name, switch)| (name, &switch.about));
+    let known = args
+        .chain(switches)
+        .map(|(name, about)| format!("{name} ({})", about.value));
+    let list: Vec<String> = known.collect();
     format!(
         "the nearest is `{nearest}`; what may be set: {}",
         list.join(", ")
@@ -241,12 +293,13 @@ fn platform(graph: &Graph, request: &Request, name: &str, lane: &Lane, report: &
 }
 
 impl<'g> Selection<'g> {
-    /// The stages that are built, by where each of them is first needed.
+    /// The stages that are asked for.
     pub(super) fn roots(&self) -> Vec<&'g str> {
         match self.what {
             What::Output(output) => vec![&output.stage.value],
             What::Stage(stage) => vec![stage],
             What::Gates => self
+                .setting
                 .lane
                 .outputs
                 .values()
@@ -258,7 +311,7 @@ impl<'g> Selection<'g> {
     /// The stages that are needed, each behind those that it consumes.
     pub(super) fn order(&self) -> Vec<&'g str> {
         let mut order: Vec<&str> = Vec::new();
-        let mut entered = std::collections::BTreeSet::new();
+        let mut entered = BTreeSet::new();
         // Second visit of an entry: everything that it consumes is in the order.
         let mut open: Vec<(&str, bool)> =
             self.roots().into_iter().rev().map(|r| (r, false)).collect();
@@ -274,29 +327,8 @@ impl<'g> Selection<'g> {
             let Some(stage) = self.graph.stages.get(name) else {
                 continue;
             };
-            let mut inputs: Vec<&str> = Vec::new();
-            inputs.extend(
-                stage
-                    .from
-                    .as_ref()
-                    .and_then(|from| self.graph.start(from, self.lane)),
-            );
-            inputs.extend(
-                stage
-                    .merge
-                    .iter()
-                    .chain(&stage.add)
-                    .map(|s| s.value.as_str()),
-            );
-            let uses = stage.steps.iter().flat_map(|step| &step.uses);
-            inputs.extend(uses.map(|used| used.stage.value.as_str()));
-            open.extend(
-                inputs
-                    .into_iter()
-                    .rev()
-                    .filter(|i| !entered.contains(i))
-                    .map(|i| (i, false)),
-            );
+            let inputs = self.setting.inputs(stage).into_iter().rev();
+            open.extend(inputs.map(|(input, _)| (input.value.as_str(), false)));
         }
         order
     }

@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
-use super::tree::{absolute, inside};
+use super::tree::{absolute, directories, inside};
 use super::{CacheMount, HostSetting, PlannedStep, Product, StepFile, UseMount};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Command, Need, Step, Use};
-use crate::text::{Template, ValueRef};
+use crate::file::{Brings, Command, Need, Step, Use};
+use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
 const FILES: &str = "/lanekit";
 /// Where a script appears, below [`FILES`].
 const SCRIPTS: &str = ".script";
 
-pub(super) fn plan(
-    planner: &mut Planner<'_, '_>,
-    step: &Step,
+pub(super) fn plan<'g>(
+    planner: &mut Planner<'_, 'g>,
+    step: &'g Step,
     from: &Inherited,
 ) -> Option<PlannedStep> {
-    let env = environment(planner, step, from);
-    let mut files = files(planner, step, &from.env);
+    let sees = planner.selection.setting.brings(step);
+    let env = environment(planner, &sees, from);
+    let mut files = files(planner, &sees, &from.env);
     let argv = match &step.command {
         Command::Run(words) => words
             .iter()
@@ -42,13 +43,13 @@ pub(super) fn plan(
             })
         }
     };
-    let uses = uses(planner, step, &from.env);
-    let cache = caches(planner, step, &from.env);
-    let host = host(planner, step);
+    let uses = uses(planner, &sees, &from.env);
+    let cache = caches(planner, &sees, &from.env);
+    let host = host(planner, &sees);
     let cwd = if files.contains_key(FILES) {
         FILES.to_owned()
     } else {
-        Some(&from.config.working_dir)
+        Some(&from.workdir)
             .filter(|dir| !dir.is_empty())
             .cloned()
             .unwrap_or("/".into())
@@ -64,56 +65,128 @@ pub(super) fn plan(
         cache,
         network: step.network,
         cwd,
-        user: from.config.user.clone(),
+        user: from.user.clone(),
     };
     mounts_apart(&planned, &mut planner.report);
     Some(planned)
 }
 
-/// Base image and chain, then what the step names, then its constants. An argument that has no
-/// value is absent: the step does not see the variable.
+/// Base image and chain, then what the step and its kits name, then their constants. An argument
+/// that has no value is absent: the step does not see the variable. No variable comes from two
+/// places: which one won would depend on an order that means nothing.
 fn environment(
     planner: &mut Planner<'_, '_>,
-    step: &Step,
+    sees: &[&Brings],
     from: &Inherited,
 ) -> BTreeMap<String, String> {
     let mut env = from.env.clone();
-    for entry in &step.args {
-        match planner.selection.value(&entry.value, &from.env) {
-            Some(value) => {
-                env.insert(entry.name.clone(), value);
+    let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
+    for entry in sees.iter().flat_map(|brings| &brings.args) {
+        let (span, named) = match entry {
+            ArgEntry::One {
+                name,
+                value,
+                filters,
+                span,
+            } => {
+                let value = filtered(planner, name, value, filters, span, from);
+                (span, vec![(name.as_str(), value)])
             }
-            None if matches!(entry.value, ValueRef::Named(_) | ValueRef::Arg(_)) => {
-                env.remove(&entry.name);
-            }
-            None => planner.report.push(
-                Diagnostic::new(
-                    rule::ABSENT,
-                    format!("`{}` has no value in this lane", entry.name),
+            ArgEntry::Matching { pattern, span } => {
+                let names = planner.selection.graph.matching(pattern);
+                let value = |name: &str| {
+                    planner
+                        .selection
+                        .value(&ValueRef::Named(name.to_owned()), &from.env)
+                };
+                (
+                    span,
+                    names.into_iter().map(|name| (name, value(name))).collect(),
                 )
-                .at(
-                    &entry.span,
-                    format!("lane `{}`", planner.selection.lane_name),
-                ),
-            ),
+            }
+        };
+        for (name, value) in named {
+            once(&mut seen, name, span, &mut planner.report);
+            match value {
+                Some(value) => env.insert(name.to_owned(), value),
+                None => env.remove(name),
+            };
         }
     }
-    for (name, template) in &step.env {
-        let seen = env.clone();
-        if let Some(value) = planner.selection.fill(template, &seen, &mut planner.report) {
+    for name in sees.iter().flat_map(|brings| &brings.host) {
+        once(&mut seen, &name.value, &name.span, &mut planner.report);
+    }
+    let visible = env.clone();
+    for (name, template) in sees.iter().flat_map(|brings| &brings.env) {
+        once(&mut seen, name, &template.span, &mut planner.report);
+        if let Some(value) = planner
+            .selection
+            .fill(template, &visible, &mut planner.report)
+        {
             env.insert(name.clone(), value);
         }
     }
     env
 }
 
+/// The value of an entry of `args` behind its filters; an absent one stays absent.
+fn filtered(
+    planner: &mut Planner<'_, '_>,
+    name: &str,
+    value: &ValueRef,
+    filters: &[Filter],
+    span: &Span,
+    from: &Inherited,
+) -> Option<String> {
+    let found = planner.selection.value(value, &from.env);
+    if found.is_none() && !matches!(value, ValueRef::Named(_) | ValueRef::Arg(_)) {
+        planner.report.push(
+            Diagnostic::new(rule::ABSENT, format!("`{name}` has no value in this lane"))
+                .at(span, format!("lane `{}`", planner.selection.setting.name)),
+        );
+    }
+    filters
+        .iter()
+        .try_fold(found?, |value, filter| match filter.apply(&value) {
+            Ok(value) => Some(value),
+            Err(why) => {
+                planner.report.push(
+                    Diagnostic::new(rule::VALUE, format!("`{name}` cannot be made: {why}"))
+                        .at(span, "in this entry"),
+                );
+                None
+            }
+        })
+}
+
+fn once<'a>(
+    seen: &mut BTreeMap<&'a str, &'a Span>,
+    name: &'a str,
+    span: &'a Span,
+    report: &mut Report,
+) {
+    if let Some(first) = seen.insert(name, span) {
+        report.push(
+            Diagnostic::new(
+                rule::COLLISION,
+                format!("the step sees `{name}` from two places"),
+            )
+            .at(span, "second")
+            .related(first, "first"),
+        );
+    }
+}
+
 fn files(
     planner: &mut Planner<'_, '_>,
-    step: &Step,
+    sees: &[&Brings],
     env: &BTreeMap<String, String>,
 ) -> BTreeMap<String, Vec<StepFile>> {
     let mut files: BTreeMap<String, Vec<StepFile>> = BTreeMap::new();
-    for file in &step.files {
+    for file in sees.iter().flat_map(|brings| &brings.files) {
+        if !planner.selection.setting.holds(file.when.as_ref()) {
+            continue;
+        }
         let from = file.from.value.trim_end_matches('/').to_owned();
         let (mount, to) = match &file.at {
             None => (Some(FILES.to_owned()), from.clone()),
@@ -128,15 +201,8 @@ fn files(
         let Some(mount) = mount else { continue };
         let here = files.entry(mount).or_default();
         let entry = StepFile::Context { from, to };
-        if here.contains(&entry) {
-            planner.report.push(
-                Diagnostic::new(
-                    rule::COLLISION,
-                    format!("`{}` is listed twice", file.from.value),
-                )
-                .at(&file.from.span, "again"),
-            );
-        } else {
+        // A step and its kits may list the same file: it is there once.
+        if !here.contains(&entry) {
             here.push(entry);
         }
     }
@@ -172,22 +238,23 @@ fn place(
 
 fn uses(
     planner: &mut Planner<'_, '_>,
-    step: &Step,
+    sees: &[&Brings],
     env: &BTreeMap<String, String>,
 ) -> Vec<UseMount> {
     let mut mounts = Vec::new();
-    for used in &step.uses {
+    for used in sees.iter().flat_map(|brings| &brings.uses) {
+        if !planner.selection.setting.holds(used.when.as_ref()) {
+            continue;
+        }
         let Some(&stage) = planner.index.get(used.stage.value.as_str()) else {
             continue;
         };
         match &used.sub {
             None => {
-                let mut places: Vec<String> = planner
-                    .paths(stage)
-                    .iter()
-                    .map(|p| p.directory().to_owned())
+                let places: Vec<String> = directories(planner.paths(stage))
+                    .into_iter()
+                    .map(str::to_owned)
                     .collect();
-                places.dedup();
                 let span = &used.span;
                 mounts.extend(places.into_iter().map(|place| UseMount {
                     stage,
@@ -242,12 +309,12 @@ fn contained(planner: &mut Planner<'_, '_>, used: &Use, stage: usize, sub: &str,
 
 fn caches(
     planner: &mut Planner<'_, '_>,
-    step: &Step,
+    sees: &[&Brings],
     env: &BTreeMap<String, String>,
 ) -> Vec<CacheMount> {
-    let mut mounts: Vec<CacheMount> = step
-        .cache
+    let mut mounts: Vec<CacheMount> = sees
         .iter()
+        .flat_map(|brings| &brings.cache)
         .filter_map(|cache| {
             let at = place(planner, &cache.at, env)?;
             Some(CacheMount {
@@ -261,10 +328,10 @@ fn caches(
     mounts
 }
 
-fn host(planner: &Planner<'_, '_>, step: &Step) -> Vec<HostSetting> {
-    let mut settings: Vec<HostSetting> = step
-        .host
+fn host(planner: &Planner<'_, '_>, sees: &[&Brings]) -> Vec<HostSetting> {
+    let mut settings: Vec<HostSetting> = sees
         .iter()
+        .flat_map(|brings| &brings.host)
         .map(|name| HostSetting {
             name: name.value.clone(),
             required: planner

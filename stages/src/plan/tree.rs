@@ -21,6 +21,16 @@ impl TreePath {
             );
             return None;
         }
+        if path.contains(['[', ']', '{', '}']) {
+            report.push(
+                Diagnostic::new(
+                    rule::PATH,
+                    format!("`{text}` has a pattern that trees do not have"),
+                )
+                .at(span, "only `*` and `?` are patterns here"),
+            );
+            return None;
+        }
         if path == "/" {
             report.push(
                 Diagnostic::new(rule::PATH, "a tree cannot be the whole root")
@@ -75,20 +85,29 @@ impl TreePath {
     }
 }
 
+/// The directories that hold all of the paths, none of them inside another: what is mounted to
+/// see them.
+pub(crate) fn directories(paths: &[TreePath]) -> Vec<&str> {
+    let mut all: Vec<&str> = paths.iter().map(TreePath::directory).collect();
+    all.sort_unstable();
+    let mut outermost: Vec<&str> = Vec::new();
+    for directory in all {
+        if !outermost.iter().any(|outer| inside(directory, outer)) {
+            outermost.push(directory);
+        }
+    }
+    outermost
+}
+
 /// Whether two patterns can stand for one name: their fixed beginnings agree.
 fn common(a: &str, b: &str) -> bool {
-    let fixed = |p: &str| {
-        p.split(['*', '?', '[', '{'])
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
+    let fixed = |p: &str| p.split(['*', '?']).next().unwrap_or_default().to_owned();
     let (a, b) = (fixed(a), fixed(b));
     a.starts_with(&b) || b.starts_with(&a)
 }
 
 fn is_pattern(path: &str) -> bool {
-    path.contains(['*', '?', '[', '{'])
+    path.contains(['*', '?'])
 }
 
 /// Whether `path` is `directory` or lies in it.
@@ -130,7 +149,7 @@ pub(super) fn absolute(text: &str, span: &Span, report: &mut Report) -> Option<S
 }
 
 /// A tree as one that is put together with others: whose it is, and where it was named.
-pub(super) struct Part<'a> {
+pub(super) struct Tree<'a> {
     pub(super) stage: &'a str,
     pub(super) paths: &'a [TreePath],
     pub(super) span: &'a Span,
@@ -138,7 +157,7 @@ pub(super) struct Part<'a> {
 
 /// Trees that are put together must not be in each other's way: which file won would depend on
 /// the order.
-pub(super) fn apart(parts: &[Part<'_>], report: &mut Report) {
+pub(super) fn apart(parts: &[Tree<'_>], report: &mut Report) {
     for (i, second) in parts.iter().enumerate() {
         for first in &parts[..i] {
             for a in first.paths {
@@ -190,6 +209,13 @@ mod tests {
             assert_eq!(path(a).overlaps(&path(b)), want, "{a} {b}");
             assert_eq!(path(b).overlaps(&path(a)), want, "{b} {a}");
         }
+    }
+
+    #[test]
+    fn a_directory_inside_another_is_seen_there() {
+        let paths = ["/p/b-*", "/p/a", "/q", "/p"].map(path);
+        assert_eq!(directories(&paths), ["/p", "/q"]);
+        assert_eq!(directories(&["/p-a", "/p"].map(path)), ["/p", "/p-a"]);
     }
 
     #[test]

@@ -17,10 +17,20 @@ impl Selection<'_> {
             ValueRef::Named(name) if self.graph.args.contains_key(name) => arg(name),
             ValueRef::Named(name) | ValueRef::Pin(name) => pin(name),
             ValueRef::Arg(name) => arg(name),
-            ValueRef::Lane(field) => self.graph.attribute(self.lane_name, self.lane, *field),
-            ValueRef::Slot(name) => self.lane.slots.get(name).map(|choice| choice.value.clone()),
+            ValueRef::Lane(field) => self.setting.attribute(*field),
+            ValueRef::Slot(name) => self
+                .setting
+                .lane
+                .slots
+                .get(name)
+                .map(|choice| choice.value.clone()),
+            ValueRef::Switch(name) => self
+                .setting
+                .switches
+                .get(name.as_str())
+                .map(bool::to_string),
             ValueRef::Arch(key) => {
-                let target = self.graph.target(self.lane)?;
+                let target = self.setting.target()?;
                 ArchTable::builtin().fact(&target, key).map(str::to_owned)
             }
             ValueRef::Env(name) => env.get(name).cloned(),
@@ -59,7 +69,7 @@ impl Selection<'_> {
             ValueRef::Arch(key) => (
                 format!(
                     "the target of lane `{}` has no `{key}` in the arch table",
-                    self.lane_name
+                    self.setting.name
                 ),
                 "name a column that its row has".to_owned(),
             ),
@@ -67,8 +77,8 @@ impl Selection<'_> {
                 format!("nothing sets the variable `{name}` before this"),
                 "set it in the `env` of this stage's start".to_owned(),
             ),
-            ValueRef::Lane(_) | ValueRef::Slot(_) => (
-                format!("lane `{}` does not have this value", self.lane_name),
+            ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Switch(_) => (
+                format!("lane `{}` does not have this value", self.setting.name),
                 String::new(),
             ),
         };

@@ -13,7 +13,12 @@ const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
 const README: &str = include_str!("../../../README.md");
 const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
 const DIAG: &str = include_str!("../../src/diag.rs");
-const PARSE: &str = include_str!("../../src/file/parse.rs");
+const PARSE: &str = concat!(
+    include_str!("../../src/file/parse/mod.rs"),
+    include_str!("../../src/file/parse/stage.rs"),
+    include_str!("../../src/file/parse/gate.rs"),
+    include_str!("../../src/file/parse/condition.rs"),
+);
 
 /// The first fenced block of this language, without the fences.
 fn block<'a>(text: &'a str, language: &str) -> Option<&'a str> {
@@ -109,7 +114,12 @@ fn every_key_that_is_read_is_in_the_reference() {
     let missing: Vec<&&str> = keys
         .iter()
         .filter(|key| {
-            let spellings = [format!("`{key}`"), format!(".{key}`"), format!("[{key}.")];
+            let spellings = [
+                format!("`{key}`"),
+                format!(".{key}`"),
+                format!("[{key}."),
+                format!("[{key}]"),
+            ];
             !spellings
                 .iter()
                 .any(|spelling| REFERENCE.contains(spelling))

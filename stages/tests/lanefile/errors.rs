@@ -62,6 +62,12 @@ check = "arch"
 hold = ["image"]
 [[gate.arch.floor]]
 inspected = { least = 3 }
+
+[lane.rocm]
+platform = "linux/amd64"
+target = "windows/amd64"
+slot.sdk = "rocm"
+output.image = { stage = "image" }
 "#;
 const PINS: &str = "DEBIAN=bookworm\nA_VERSION=1\n";
 

@@ -3,4 +3,5 @@
 mod common;
 mod docs;
 mod errors;
+mod language;
 mod llb;

@@ -1,0 +1,124 @@
+//! Conditions: `when = { lane.target = "arm64", slot.sdk = ["plain", "rocm"], not = { … }, any = [ … ] }`.
+
+use toml::de::DeValue;
+
+use super::super::model::{Attribute, Clause, When};
+use super::super::read::{Fields, Text, text_of, wrong_type};
+use super::Value;
+use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule, suggest};
+use crate::text::LaneField;
+
+/// The condition of a table, when it has one.
+pub(super) fn when(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<When> {
+    let source = fields.source();
+    let value = fields.get("when")?;
+    read(source, value, report)
+}
+
+fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When> {
+    let fields = Fields::of(source, value, "a condition", report)?;
+    let span = fields.span().clone();
+    let mut when = When {
+        clauses: Vec::new(),
+        not: None,
+        any: Vec::new(),
+        span,
+    };
+    for (key, value) in fields.entries() {
+        match key.value.as_str() {
+            "not" => when.not = read(source, value, report).map(Box::new),
+            "any" => match value.get_ref() {
+                DeValue::Array(list) => {
+                    when.any = list
+                        .iter()
+                        .filter_map(|v| read(source, v, report))
+                        .collect();
+                }
+                other => {
+                    let span = Span::new(source, value.span());
+                    report.push(wrong_type(&span, "`any`", "a list of conditions", other));
+                }
+            },
+            "lane" | "slot" | "switch" => {
+                let what = format!("`{}`", key.value);
+                if let Some(inner) = Fields::of(source, value, what, report) {
+                    for (name, value) in inner.entries() {
+                        when.clauses
+                            .extend(clause(source, &key.value, name, value, report));
+                    }
+                }
+            }
+            other => report.push(
+                Diagnostic::new(
+                    rule::UNKNOWN_NAME,
+                    format!("a condition cannot look at `{other}`"),
+                )
+                .at(&key.span, "expected lane.…, slot.…, switch.…, not or any")
+                .help("when = { lane.target = \"arm64\", slot.sdk = [\"plain\", \"rocm\"] }"),
+            ),
+        }
+    }
+    if fields.is_empty() {
+        report.push(
+            Diagnostic::new(rule::VALUE, "a condition without a demand always holds")
+                .at(&when.span, "empty"),
+        );
+    }
+    Some(when)
+}
+
+fn clause(
+    source: SourceId,
+    namespace: &str,
+    name: Text,
+    value: &Value<'_>,
+    report: &mut Report,
+) -> Option<Clause> {
+    let what = format!("`{namespace}.{}`", name.value);
+    if namespace == "switch" {
+        return match value.get_ref() {
+            DeValue::Boolean(on) => {
+                let on = Spanned::new(on.to_string(), Span::new(source, value.span()));
+                Some(Clause {
+                    what: Attribute::Switch(name),
+                    any_of: vec![on],
+                })
+            }
+            other => {
+                let span = Span::new(source, value.span());
+                report.push(wrong_type(&span, &what, "true or false", other));
+                None
+            }
+        };
+    }
+    let any_of = match value.get_ref() {
+        DeValue::Array(values) => values
+            .iter()
+            .filter_map(|v| text_of(source, v, &what, report))
+            .collect(),
+        _ => text_of(source, value, &what, report).into_iter().collect(),
+    };
+    if namespace == "slot" {
+        return Some(Clause {
+            what: Attribute::Slot(name),
+            any_of,
+        });
+    }
+    match LaneField::named(&name.value) {
+        Some(field) => Some(Clause {
+            what: Attribute::Lane(field),
+            any_of,
+        }),
+        None => {
+            report.push(
+                Diagnostic::new(
+                    rule::UNKNOWN_NAME,
+                    format!("a lane has no `{}`", name.value),
+                )
+                .at(&name.span, "unknown")
+                .help(suggest(&name.value, LaneField::names())),
+            );
+            None
+        }
+    }
+}

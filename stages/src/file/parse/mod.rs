@@ -1,0 +1,365 @@
+//! The tables of a lane file, one function each.
+
+mod condition;
+mod gate;
+mod stage;
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+
+use self::condition::when;
+use self::gate::gate;
+use self::stage::{brings, stage};
+use super::model::*;
+use super::read::{Fields, Text, text_of};
+use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, Spanned, rule};
+use crate::text::{Dollar, Template, is_variable};
+
+type Value<'i> = toml::Spanned<DeValue<'i>>;
+
+/// Reads a lane file.
+///
+/// # Errors
+/// Everything that is wrong with its form: TOML errors, unknown keys, wrong types, missing keys.
+pub fn parse(sources: &Sources, id: SourceId) -> Result<Document, Report> {
+    let text = &sources.get(id).text;
+    let mut report = Report::default();
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        report.push(
+            Diagnostic::new(rule::SYNTAX, "this is not TOML")
+                .at(&Span::new(id, span), error.message()),
+        );
+    }
+    if !report.is_empty() {
+        // What the parser made of the rest would only add errors about its own guesses.
+        return report.into_result(()).and(Err(Report::default()));
+    }
+    let top = Span::new(id, 0..text.find('\n').unwrap_or(text.len()));
+    let mut fields = Fields::new(id, root.get_ref(), top, "a lane file");
+    let document = document(&mut fields, &mut report);
+    fields.finish(&mut report);
+    match document {
+        Some(document) => report.into_result(document),
+        None => Err(report),
+    }
+}
+
+fn document(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Document> {
+    let graph = match fields.get("graph") {
+        Some(value) => graph_table(fields.source(), value, report),
+        None => {
+            report.push(
+                fields
+                    .missing("graph")
+                    .help("a lane file begins with [graph] name = \"…\""),
+            );
+            None
+        }
+    };
+    let args = table_of(fields, "arg", Names::Variable, report, arg);
+    let hosts = table_of(fields, "host", Names::Variable, report, host);
+    let switches = table_of(fields, "switch", Names::Word, report, switch);
+    let kits = table_of(fields, "kit", Names::Word, report, kit);
+    let refuse = fields
+        .list("refuse", report)
+        .into_iter()
+        .filter_map(|value| refuse(fields.source(), value, report))
+        .collect();
+    let slots = table_of(fields, "slot", Names::Word, report, slot);
+    let lanes = table_of(fields, "lane", Names::Word, report, lane);
+    let stages = table_of(fields, "stage", Names::Word, report, stage);
+    let gates = table_of(fields, "gate", Names::Word, report, gate);
+    Some(Document {
+        graph: graph?,
+        args,
+        hosts,
+        switches,
+        kits,
+        refuse,
+        slots,
+        lanes,
+        stages,
+        gates,
+    })
+}
+
+/// Which names a table may have.
+#[derive(Clone, Copy)]
+enum Names {
+    /// A name of an environment variable.
+    Variable,
+    /// `[A-Za-z0-9][A-Za-z0-9._-]*`: it stands in targets (`LANE/STAGE`), lists and paths.
+    Word,
+}
+
+impl Names {
+    fn check(self, name: &Text, report: &mut Report) -> bool {
+        let (good, want) = match self {
+            Names::Variable => (is_variable(&name.value), "letters, digits and `_`"),
+            Names::Word => (is_word(&name.value), "letters, digits, `.`, `_` and `-`"),
+        };
+        if !good {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("`{}` cannot be a name", name.value))
+                    .at(&name.span, format!("expected {want}")),
+            );
+        }
+        good
+    }
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= 128
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// A table whose keys are names: reads each entry with `read`.
+fn table_of<'i, T>(
+    fields: &mut Fields<'_, 'i>,
+    key: &'static str,
+    names: Names,
+    report: &mut Report,
+    read: impl Fn(&mut Fields<'_, 'i>, Span, &mut Report) -> Option<T>,
+) -> BTreeMap<String, T> {
+    let source = fields.source();
+    let mut found = BTreeMap::new();
+    for (name, value) in fields.named(key, report) {
+        if !names.check(&name, report) {
+            continue;
+        }
+        let what = format!("{key} `{}`", name.value);
+        let Some(mut inner) = Fields::of(source, value, what, report) else {
+            continue;
+        };
+        if let Some(item) = read(&mut inner, name.span, report) {
+            found.insert(name.value, item);
+        }
+        inner.finish(report);
+    }
+    found
+}
+
+fn graph_table(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<GraphTable> {
+    let mut fields = Fields::of(source, value, "[graph]", report)?;
+    let name = fields.need_text("name", report);
+    let table = GraphTable {
+        versions: fields
+            .text("versions", report)
+            .filter(|path| path_below(path, report)),
+        pins: fields.texts("pins", report),
+        default: fields.text("default", report),
+        span: fields.span().clone(),
+        name: name.unwrap_or_else(|| Spanned::new(String::new(), fields.span().clone())),
+    };
+    fields.finish(report);
+    Some(table)
+}
+
+/// A path in or below the lane file's directory: the engine hands out nothing else, in silence.
+fn path_below(path: &Text, report: &mut Report) -> bool {
+    let bad = path.value.is_empty()
+        || path.value.starts_with('/')
+        || path.value.split(['/', '\\']).any(|part| part == "..");
+    if bad {
+        report.push(
+            Diagnostic::new(
+                rule::PATH,
+                format!("`{}` is not below the lane file", path.value),
+            )
+            .at(
+                &path.span,
+                "the engine hands out only what lies beside the lane file or below it",
+            )
+            .help("move the file, or put the lane file at the top of the repository"),
+        );
+    }
+    !bad
+}
+
+fn arg(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Arg> {
+    const TYPES: [(&str, Form); 3] = [
+        ("text", Form::Text),
+        ("bool", Form::Bool),
+        ("int", Form::Int),
+    ];
+    let default = fields.text("default", report);
+    let choices = fields
+        .get("choices")
+        .map(|_| fields.texts("choices", report));
+    let named = fields.word(
+        "type",
+        &TYPES.each_ref().map(|(word, form)| (*word, form)),
+        report,
+    );
+    let form = match (choices, named) {
+        (Some(choices), None) => Form::Choice(choices.into_iter().map(|c| c.value).collect()),
+        (None, form) => form.cloned().unwrap_or(Form::Text),
+        (Some(_), Some(_)) => {
+            report.push(
+                Diagnostic::new(rule::VALUE, "an argument has either `type` or `choices`")
+                    .at(fields.span(), "this argument"),
+            );
+            Form::Text
+        }
+    };
+    let about = fields.need_text("about", report)?;
+    Some(Arg {
+        default,
+        about,
+        form,
+        span,
+    })
+}
+
+fn switch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Switch> {
+    let default = fields.boolean("default", report);
+    if default.is_none() && fields.get("default").is_none() {
+        report.push(fields.missing("default").help("default = true"));
+    }
+    let about = fields.need_text("about", report)?;
+    Some(Switch {
+        default: default?,
+        about,
+        span,
+    })
+}
+
+fn kit(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Kit> {
+    Some(Kit {
+        when: when(fields, report),
+        brings: brings(fields, report),
+        span,
+    })
+}
+
+fn refuse(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Refuse> {
+    let mut fields = Fields::of(source, value, "`refuse`", report)?;
+    if fields.get("when").is_none() {
+        report.push(
+            fields
+                .missing("when")
+                .help("when = { lane.target = \"arm64\", slot.sdk = \"rocm\" }"),
+        );
+    }
+    let when = when(&mut fields, report);
+    let why = fields.need_text("why", report);
+    let span = fields.whole_span();
+    fields.finish(report);
+    Some(Refuse {
+        when: when?,
+        why: why?,
+        span,
+    })
+}
+
+fn host(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Host> {
+    const NEEDS: [(&str, Need); 2] = [("required", Need::Required), ("optional", Need::Optional)];
+    let need = fields
+        .word("need", &NEEDS, report)
+        .unwrap_or(Need::Optional);
+    let about = fields.need_text("about", report)?;
+    Some(Host { about, need, span })
+}
+
+fn slot(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Slot> {
+    let source = fields.source();
+    let mut choices = BTreeMap::new();
+    for (name, value) in fields.entries() {
+        // The names of choices are the user's: nothing in this table is unknown.
+        let Some(mut inner) = Fields::of(source, value, format!("choice `{}`", name.value), report)
+        else {
+            continue;
+        };
+        let same_as = inner.text("same-as", report);
+        let stage = inner.text("stage", report);
+        match (same_as, stage) {
+            (Some(stage), None) | (None, Some(stage)) => {
+                choices.insert(
+                    name.value,
+                    Choice {
+                        stage,
+                        span: name.span,
+                    },
+                );
+            }
+            _ => report.push(
+                Diagnostic::new(
+                    rule::VALUE,
+                    format!(
+                        "choice `{}` must have either `stage` or `same-as`",
+                        name.value
+                    ),
+                )
+                .at(inner.span(), "here"),
+            ),
+        }
+        inner.finish(report);
+    }
+    fields.open();
+    Some(Slot { choices, span })
+}
+
+fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Lane> {
+    let source = fields.source();
+    let platform = fields.need_text("platform", report);
+    let target = fields.text("target", report);
+    let slots = fields
+        .named("slot", report)
+        .into_iter()
+        .filter_map(|(name, value)| {
+            text_of(source, value, "the choice of a slot", report).map(|v| (name.value, v))
+        })
+        .collect();
+    let outputs = table_of(fields, "output", Names::Word, report, output);
+    Some(Lane {
+        platform: platform?,
+        target,
+        slots,
+        outputs,
+        span,
+    })
+}
+
+fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
+    let root = template(fields, "root", report);
+    let tag = template(fields, "tag", report);
+    let stage = fields.need_text("stage", report)?;
+    Some(Output {
+        stage,
+        root,
+        tag,
+        span,
+    })
+}
+
+fn template(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    report: &mut Report,
+) -> Option<Template> {
+    fields
+        .text(key, report)
+        .map(|text| Template::parse(&text, Dollar::Ours, report))
+}
+
+fn templates(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    dollar: Dollar,
+    report: &mut Report,
+) -> Option<Vec<Template>> {
+    fields.get(key)?;
+    let texts = fields.texts(key, report);
+    Some(
+        texts
+            .iter()
+            .map(|text| Template::parse(text, dollar, report))
+            .collect(),
+    )
+}

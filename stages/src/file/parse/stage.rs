@@ -1,0 +1,401 @@
+//! `[stage.NAME]` and its steps.
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use super::super::model::*;
+use super::super::read::{Fields, Text, text_of, wrong_type};
+use super::condition::when;
+use super::{Names, Value, template, templates};
+use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
+use crate::text::{ArgEntry, Dollar, Template};
+
+pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Stage> {
+    let from = fields
+        .get("from")
+        .and_then(|value| from(fields.source(), value, report));
+    let stage = Stage {
+        when: when(fields, report),
+        from,
+        tree: templates(fields, "tree", Dollar::Ours, report).unwrap_or_default(),
+        merge: parts(fields, "merge", report),
+        add: parts(fields, "add", report),
+        env: env(fields, report),
+        steps: fields
+            .list("step", report)
+            .into_iter()
+            .filter_map(|value| step(fields.source(), value, report))
+            .collect(),
+        image: match fields.get("image") {
+            Some(value) => image(fields.source(), value, report),
+            None => ImageTable::default(),
+        },
+        span,
+    };
+    shape(&stage, report);
+    Some(stage)
+}
+
+/// The entries of `merge` or `add`: stages, or tables with a condition.
+fn parts(fields: &mut Fields<'_, '_>, key: &'static str, report: &mut Report) -> Vec<Part> {
+    let source = fields.source();
+    let part = |value: &Value<'_>, report: &mut Report| match value.get_ref() {
+        DeValue::Table(_) => {
+            let mut fields = Fields::of(source, value, format!("an entry of `{key}`"), report)?;
+            let when = when(&mut fields, report);
+            let stage = fields.need_text("stage", report);
+            fields.finish(report);
+            Some(Part {
+                stage: stage?,
+                when,
+            })
+        }
+        _ => {
+            let stage = text_of(source, value, &format!("an entry of `{key}`"), report)?;
+            Some(Part { stage, when: None })
+        }
+    };
+    fields
+        .list(key, report)
+        .into_iter()
+        .filter_map(|value| part(value, report))
+        .collect()
+}
+
+/// A stage either merges trees, or starts from something.
+fn shape(stage: &Stage, report: &mut Report) {
+    let mut wrong = |message: &str, help: &str| {
+        report.push(
+            Diagnostic::new(rule::VALUE, message)
+                .at(&stage.span, "this stage")
+                .help(help),
+        );
+    };
+    match (&stage.from, stage.merge.is_empty()) {
+        (None, true) => {
+            wrong(
+                "a stage needs `from` or `merge`",
+                "from = \"base\", from = { image = \"debian:bookworm\" }, merge = [\"a\", \"b\"]",
+            );
+        }
+        (Some(_), false) => {
+            wrong(
+                "a stage has either `from` or `merge`",
+                "`merge` puts trees into a tree; `add` puts a tree onto a root",
+            );
+        }
+        (None, false) => {
+            let more = !stage.tree.is_empty() || !stage.add.is_empty() || !stage.steps.is_empty();
+            if more || !stage.env.is_empty() {
+                wrong(
+                    "a stage that merges has nothing but `merge`",
+                    "start a stage of its own from what is merged",
+                );
+            }
+        }
+        (Some(_), true) => {}
+    }
+}
+
+fn from(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<From> {
+    let span = Span::new(source, value.span());
+    match value.get_ref() {
+        DeValue::String(name) if name == "scratch" => Some(From::Scratch(span)),
+        DeValue::String(name) => Some(From::Stage(Spanned::new(name.to_string(), span))),
+        DeValue::Array(list) => {
+            let names = list
+                .iter()
+                .filter_map(|v| text_of(source, v, "an entry of `from`", report));
+            let names: Vec<Text> = names.collect();
+            (!names.is_empty()).then_some(From::First(names))
+        }
+        DeValue::Table(table) => {
+            let mut fields = Fields::new(source, table, span.clone(), "`from`");
+            let image = template(&mut fields, "image", report);
+            let slot = fields.text("slot", report);
+            let from = match (image, slot) {
+                (Some(image), None) => Some(From::Image(image)),
+                (None, Some(slot)) => Some(From::Slot(slot)),
+                _ => {
+                    report.push(
+                        Diagnostic::new(rule::VALUE, "`from` names one thing")
+                            .at(&span, "expected { image = \"…\" } or { slot = \"…\" }"),
+                    );
+                    None
+                }
+            };
+            fields.finish(report);
+            from
+        }
+        other => {
+            report.push(wrong_type(
+                &span,
+                "`from`",
+                "a stage, { image = … } or { slot = … }",
+                other,
+            ));
+            None
+        }
+    }
+}
+
+fn env(fields: &mut Fields<'_, '_>, report: &mut Report) -> Env {
+    let source = fields.source();
+    let mut env = Env::new();
+    for (name, value) in fields.named("env", report) {
+        if !Names::Variable.check(&name, report) {
+            continue;
+        }
+        let edit = match value.get_ref() {
+            DeValue::Table(table) => {
+                let what = format!("env `{}`", name.value);
+                let span = Span::new(source, value.span());
+                let mut inner = Fields::new(source, table, span, what);
+                let edit = EnvEdit::List {
+                    set: templates(&mut inner, "set", Dollar::Ours, report),
+                    prepend: templates(&mut inner, "prepend", Dollar::Ours, report)
+                        .unwrap_or_default(),
+                    append: templates(&mut inner, "append", Dollar::Ours, report)
+                        .unwrap_or_default(),
+                };
+                inner.finish(report);
+                edit
+            }
+            _ => match text_of(source, value, &format!("env `{}`", name.value), report) {
+                Some(text) => EnvEdit::Set(Template::parse(&text, Dollar::Ours, report)),
+                None => continue,
+            },
+        };
+        env.insert(name.value, (edit, name.span));
+    }
+    env
+}
+
+fn image(source: SourceId, value: &Value<'_>, report: &mut Report) -> ImageTable {
+    let Some(mut fields) = Fields::of(source, value, "`image`", report) else {
+        return ImageTable::default();
+    };
+    let table = ImageTable {
+        env: constants(&mut fields, "env", true, report),
+        labels: constants(&mut fields, "labels", false, report),
+        entrypoint: templates(&mut fields, "entrypoint", Dollar::Shell, report),
+        cmd: templates(&mut fields, "cmd", Dollar::Shell, report),
+        user: template(&mut fields, "user", report),
+        workdir: template(&mut fields, "workdir", report),
+    };
+    fields.finish(report);
+    table
+}
+
+/// A table of names with text; `variables` when the names are environment variables.
+fn constants(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    variables: bool,
+    report: &mut Report,
+) -> BTreeMap<String, Template> {
+    let source = fields.source();
+    fields
+        .named(key, report)
+        .into_iter()
+        .filter(|(name, _)| !variables || Names::Variable.check(name, report))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .filter_map(|(name, value)| {
+            let text = text_of(source, value, &format!("`{}`", name.value), report)?;
+            Some((name.value, Template::parse(&text, Dollar::Ours, report)))
+        })
+        .collect()
+}
+
+fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step> {
+    const NETWORKS: [(&str, Network); 2] = [("default", Network::Default), ("none", Network::None)];
+    let mut fields = Fields::of(source, value, "a step", report)?;
+    let name = fields.need_text("name", report);
+    if let Some(name) = &name {
+        Names::Word.check(name, report);
+    }
+    let command = command(&mut fields, report);
+    let when = when(&mut fields, report);
+    let kits = fields.texts("kits", report);
+    let sees = brings(&mut fields, report);
+    let network = fields
+        .word("network", &NETWORKS, report)
+        .unwrap_or_default();
+    let span = fields.whole_span();
+    fields.finish(report);
+    Some(Step {
+        name: name?,
+        command: command?,
+        when,
+        kits,
+        sees,
+        network,
+        span,
+    })
+}
+
+/// What a step sees, and what a kit brings.
+pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings {
+    let source = fields.source();
+    let args = fields.texts("args", report);
+    let args = args
+        .iter()
+        .filter_map(|text| ArgEntry::parse(text, report))
+        .collect();
+    let mut each = |key: &'static str| fields.list(key, report);
+    let (files, uses, caches) = (each("files"), each("uses"), each("cache"));
+    Brings {
+        args,
+        files: files
+            .into_iter()
+            .filter_map(|value| file(source, value, report))
+            .collect(),
+        uses: uses
+            .into_iter()
+            .filter_map(|value| use_of(source, value, report))
+            .collect(),
+        host: fields.texts("host", report),
+        env: constants(fields, "env", true, report),
+        cache: caches
+            .into_iter()
+            .filter_map(|value| cache(source, value, report))
+            .collect(),
+    }
+}
+
+fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> {
+    let (has_run, has_script) = (fields.get("run").is_some(), fields.get("script").is_some());
+    let run = templates(fields, "run", Dollar::Shell, report);
+    let script = fields.text("script", report);
+    if has_run == has_script {
+        report.push(
+            Diagnostic::new(rule::VALUE, "a step has either `run` or `script`")
+                .at(fields.span(), "this step")
+                .help("run = [\"command\", \"argument\"], or script = '''…'''"),
+        );
+        return None;
+    }
+    match (run, script) {
+        (Some(run), _) if !run.is_empty() => Some(Command::Run(run)),
+        // A value of another type was reported already.
+        (Some(_), _) if !matches!(fields.get("run")?.get_ref(), DeValue::Array(_)) => None,
+        (Some(_), _) => {
+            let found = Diagnostic::new(rule::VALUE, "`run` of a step has no command");
+            report.push(
+                found
+                    .at(fields.span(), "this step")
+                    .help("run = [\"command\", \"argument\"]"),
+            );
+            None
+        }
+        (None, script) => script.map(Command::Script),
+    }
+}
+
+fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {
+    let (from, at, when) = match value.get_ref() {
+        DeValue::Table(table) => {
+            let span = Span::new(source, value.span());
+            let mut fields = Fields::new(source, table, span, "an entry of `files`");
+            let from = fields.need_text("from", report);
+            let at = template(&mut fields, "at", report);
+            let when = when(&mut fields, report);
+            fields.finish(report);
+            (from?, at, when)
+        }
+        _ => (
+            text_of(source, value, "an entry of `files`", report)?,
+            None,
+            None,
+        ),
+    };
+    let inside = from.value.trim_end_matches('/');
+    let wrong = if inside.is_empty() || inside == "." || inside == "**" || inside == "*" {
+        Some("the whole context is no choice: every change in it would re-run the step")
+    } else if from.value.starts_with('/') || from.value.contains('\\') {
+        Some("expected a path of the context, with `/`")
+    } else if inside
+        .split('/')
+        .any(|part| part.is_empty() || part == "." || part == "..")
+    {
+        Some("expected a plain path below the context")
+    } else if inside.contains(['*', '?', '[']) {
+        Some("patterns are not for files: name each file, or a directory with a `/` at its end")
+    } else {
+        None
+    };
+    if let Some(why) = wrong {
+        report.push(
+            Diagnostic::new(rule::PATH, format!("`{}` cannot be in `files`", from.value))
+                .at(&from.span, why)
+                .help("name the files, or a directory as `dir/`"),
+        );
+        return None;
+    }
+    Some(File { from, at, when })
+}
+
+fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Use> {
+    let span = Span::new(source, value.span());
+    match value.get_ref() {
+        DeValue::Table(table) => {
+            let mut fields = Fields::new(source, table, span.clone(), "an entry of `uses`");
+            let stage = fields.need_text("stage", report);
+            let when = when(&mut fields, report);
+            let sub = template(&mut fields, "sub", report);
+            let at = template(&mut fields, "at", report);
+            if let (Some(at), None) = (&at, &sub) {
+                report.push(
+                    Diagnostic::new(
+                        rule::VALUE,
+                        "`at` needs `sub`: a tree may have several roots",
+                    )
+                    .at(&at.span, "which path appears here?"),
+                );
+            }
+            fields.finish(report);
+            Some(Use {
+                stage: stage?,
+                sub,
+                at,
+                when,
+                span,
+            })
+        }
+        _ => {
+            let stage = text_of(source, value, "an entry of `uses`", report)?;
+            Some(Use {
+                stage,
+                sub: None,
+                at: None,
+                when: None,
+                span,
+            })
+        }
+    }
+}
+
+fn cache(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Cache> {
+    const SHARINGS: [(&str, Sharing); 3] = [
+        ("shared", Sharing::Shared),
+        ("private", Sharing::Private),
+        ("locked", Sharing::Locked),
+    ];
+    let mut fields = Fields::of(source, value, "an entry of `cache`", report)?;
+    let id = fields.need_text("id", report);
+    if fields.get("at").is_none() {
+        report.push(fields.missing("at"));
+    }
+    let at = template(&mut fields, "at", report);
+    let sharing = fields
+        .word("sharing", &SHARINGS, report)
+        .unwrap_or_default();
+    fields.finish(report);
+    Some(Cache {
+        id: id?,
+        at: at?,
+        sharing,
+    })
+}

@@ -1,0 +1,44 @@
+//! A stage that a lane does not have is passed over by a `from` list and by entries with a
+//! condition of their own; named without one, it is an error, not a hole.
+
+use std::collections::BTreeSet;
+
+use super::Graph;
+use crate::diag::{Diagnostic, Report, Span, Spanned, rule};
+
+pub(super) fn check(graph: &Graph, report: &mut Report) {
+    let mut said: BTreeSet<Span> = BTreeSet::new();
+    let mut absent = |name: &Spanned<String>, lane: &str| {
+        if !said.insert(name.span.clone()) {
+            return;
+        }
+        let message = format!("lane `{lane}` does not have stage `{}`", name.value);
+        let mut diagnostic = Diagnostic::new(rule::NOT_IN_LANE, message)
+            .at(&name.span, "named without a condition")
+            .help("give this entry a `when` of its own, or let `from` be a list");
+        if let Some(when) = graph
+            .stages
+            .get(&name.value)
+            .and_then(|stage| stage.when.as_ref())
+        {
+            diagnostic = diagnostic.related(&when.span, "the lanes that have it");
+        }
+        report.push(diagnostic);
+    };
+    for setting in graph.settings() {
+        let outputs = setting.lane.outputs.values().map(|output| &output.stage);
+        for output in outputs.clone().filter(|stage| !setting.has(&stage.value)) {
+            absent(output, setting.name);
+        }
+        for name in setting.behind(outputs.map(|stage| stage.value.as_str())) {
+            let Some(stage) = graph.stages.get(name) else {
+                continue;
+            };
+            for (input, _) in setting.inputs(stage) {
+                if !setting.has(&input.value) {
+                    absent(input, setting.name);
+                }
+            }
+        }
+    }
+}

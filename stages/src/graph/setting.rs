@@ -1,0 +1,195 @@
+//! A lane with its switches: everything that a condition can look at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Edge, Graph};
+use crate::arch::{ArchTable, Target};
+use crate::diag::Spanned;
+use crate::file::{Attribute, Brings, From, Lane, Refuse, Stage, Step, When};
+use crate::text::LaneField;
+
+/// A lane and what its switches are.
+#[derive(Debug, Clone)]
+pub struct Setting<'g> {
+    /// The graph.
+    pub graph: &'g Graph,
+    /// The lane's name.
+    pub name: &'g str,
+    /// The lane.
+    pub lane: &'g Lane,
+    /// Every switch of the graph.
+    pub switches: BTreeMap<&'g str, bool>,
+}
+
+impl Graph {
+    /// A lane with every switch at its default.
+    pub fn setting<'g>(&'g self, name: &'g str, lane: &'g Lane) -> Setting<'g> {
+        let switches = self
+            .switches
+            .iter()
+            .map(|(name, s)| (name.as_str(), s.default))
+            .collect();
+        Setting {
+            graph: self,
+            name,
+            lane,
+            switches,
+        }
+    }
+
+    /// The settings that the file does not refuse.
+    pub(super) fn settings(&self) -> Vec<Setting<'_>> {
+        let mut settings = self.all_settings();
+        settings.retain(|setting| setting.refusal().is_none());
+        settings
+    }
+
+    /// Every lane, and every lane with one switch turned: what the checks look at. Not every
+    /// combination of switches, whose number doubles with each.
+    pub(super) fn all_settings(&self) -> Vec<Setting<'_>> {
+        let mut settings = Vec::new();
+        for (name, lane) in &self.lanes {
+            let plain = self.setting(name, lane);
+            for switch in self.switches.keys() {
+                let mut turned = plain.clone();
+                turned.switches.entry(switch).and_modify(|on| *on = !*on);
+                settings.push(turned);
+            }
+            settings.push(plain);
+        }
+        settings
+    }
+}
+
+impl<'g> Setting<'g> {
+    /// Whether a condition holds. No condition always holds.
+    pub fn holds(&self, when: Option<&When>) -> bool {
+        when.is_none_or(|when| self.meets(when))
+    }
+
+    fn meets(&self, when: &When) -> bool {
+        let clause = |what: &Attribute| match what {
+            Attribute::Lane(field) => self.attribute(*field),
+            Attribute::Slot(slot) => self.lane.slots.get(&slot.value).map(|c| c.value.clone()),
+            Attribute::Switch(name) => self.switches.get(name.value.as_str()).map(bool::to_string),
+        };
+        let clauses = when.clauses.iter().all(|c| {
+            clause(&c.what).is_some_and(|value| c.any_of.iter().any(|any| any.value == value))
+        });
+        let not = when.not.as_ref().is_none_or(|not| !self.meets(not));
+        clauses && not && (when.any.is_empty() || when.any.iter().any(|any| self.meets(any)))
+    }
+
+    /// The value of an attribute of the lane.
+    pub fn attribute(&self, field: LaneField) -> Option<String> {
+        Some(match field {
+            LaneField::Name => self.name.to_owned(),
+            LaneField::Platform => self.lane.platform.value.clone(),
+            LaneField::Target => target(self.lane)?.arch,
+            LaneField::TargetOs => target(self.lane)?.os,
+        })
+    }
+
+    /// What the lane builds for.
+    pub fn target(&self) -> Option<Target> {
+        target(self.lane)
+    }
+
+    /// The combination of this setting that the file refuses, if it does.
+    pub fn refusal(&self) -> Option<&'g Refuse> {
+        self.graph
+            .refuse
+            .iter()
+            .find(|refuse| self.meets(&refuse.when))
+    }
+
+    /// Whether the lane has a stage.
+    pub fn has(&self, stage: &str) -> bool {
+        self.graph
+            .stages
+            .get(stage)
+            .is_some_and(|stage| self.holds(stage.when.as_ref()))
+    }
+
+    /// The stage that `from` stands for, or nothing for an image or scratch.
+    pub fn start(&self, from: &'g From) -> Option<&'g Spanned<String>> {
+        match from {
+            From::Stage(name) => Some(name),
+            From::First(names) => names
+                .iter()
+                .find(|name| self.has(&name.value))
+                .or_else(|| names.last()),
+            From::Slot(slot) => {
+                let choice = self.lane.slots.get(&slot.value)?;
+                let choices = &self.graph.slots.get(&slot.value)?.choices;
+                Some(&choices.get(&choice.value)?.stage)
+            }
+            From::Image(_) | From::Scratch(_) => None,
+        }
+    }
+
+    /// The steps of a stage that the lane has.
+    pub fn steps(&self, stage: &'g Stage) -> impl Iterator<Item = &'g Step> {
+        stage
+            .steps
+            .iter()
+            .filter(|step| self.holds(step.when.as_ref()))
+    }
+
+    /// What a step declares, and what those of its kits bring that the lane has.
+    pub fn brings(&self, step: &'g Step) -> Vec<&'g Brings> {
+        let kits = step
+            .kits
+            .iter()
+            .filter_map(|kit| self.graph.kits.get(&kit.value));
+        let kits = kits.filter(|kit| self.holds(kit.when.as_ref()));
+        std::iter::once(&step.sees)
+            .chain(kits.map(|kit| &kit.brings))
+            .collect()
+    }
+
+    /// The stages that a stage consumes in this lane.
+    pub fn inputs(&self, stage: &'g Stage) -> Vec<(&'g Spanned<String>, Edge)> {
+        let mut inputs = Vec::new();
+        let start = stage.from.as_ref().and_then(|from| self.start(from));
+        inputs.extend(start.map(|name| (name, Edge::Start)));
+        let parts = stage.merge.iter().chain(&stage.add);
+        let parts = parts.filter(|part| self.holds(part.when.as_ref()));
+        inputs.extend(parts.map(|part| (&part.stage, Edge::Tree)));
+        for brings in self.steps(stage).flat_map(|step| self.brings(step)) {
+            let uses = brings
+                .uses
+                .iter()
+                .filter(|used| self.holds(used.when.as_ref()));
+            inputs.extend(uses.map(|used| (&used.stage, Edge::Tree)));
+        }
+        inputs
+    }
+
+    /// The stages behind some others in this lane, those included.
+    pub(super) fn behind(&self, from: impl IntoIterator<Item = &'g str>) -> BTreeSet<&'g str> {
+        let mut open: Vec<&str> = from.into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(name) = open.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let Some(stage) = self.graph.stages.get(name) else {
+                continue;
+            };
+            open.extend(
+                self.inputs(stage)
+                    .into_iter()
+                    .map(|(name, _)| name.value.as_str()),
+            );
+        }
+        seen
+    }
+}
+
+/// What a lane builds for; its own platform when it says nothing.
+fn target(lane: &Lane) -> Option<Target> {
+    let os = lane.platform.value.split('/').next().unwrap_or_default();
+    let name = lane.target.as_ref().unwrap_or(&lane.platform);
+    ArchTable::builtin().find(&name.value, os)
+}
