@@ -78,6 +78,11 @@ impl<'a> Build<'a> {
             .arg(directory.to_string_lossy())
     }
 
+    /// Where it builds.
+    pub(crate) fn engine(&self) -> &'a Engine {
+        self.engine
+    }
+
     /// One more word for buildx.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
@@ -124,10 +129,10 @@ impl<'a> Build<'a> {
             .envs(&self.env);
         command.arg("--metadata-file").arg(metadata.path());
         if self.bases {
-            let clang = &Setup::get().clang;
-            command.arg(format!(
-                "--build-context=debian:bookworm-slim=docker-image://{clang}"
-            ));
+            let Setup { clang, busybox, .. } = Setup::get();
+            for (name, image) in [("debian:bookworm-slim", clang), ("busybox:1.36", busybox)] {
+                command.arg(format!("--build-context={name}=docker-image://{image}"));
+            }
         }
         if !self
             .args

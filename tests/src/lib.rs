@@ -3,8 +3,10 @@
 
 mod build;
 mod example;
+mod image;
 mod setup;
 
 pub use build::{Build, Outcome, Vertex};
 pub use example::{Example, nonce};
-pub use setup::{Engine, Setup, docker};
+pub use image::image;
+pub use setup::{Engine, Setup, docker, skipped};

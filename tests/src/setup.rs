@@ -1,6 +1,7 @@
 //! The engines under test, as `cargo xtask test` describes them.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::process::Command;
 use std::sync::LazyLock;
 
@@ -14,9 +15,9 @@ const DESCRIPTION: &str = "LANEKIT_TEST_ENGINE";
 pub struct Setup {
     /// The engine whose store has merge and diff, where it is ours.
     pub engine: Engine,
-    /// The one whose store has not.
+    /// The one whose store has not, where both are ours.
     pub graphdriver: Option<Engine>,
-    /// A registry on loopback, `host:port`.
+    /// A registry on loopback, `host:port`, where the engine is ours.
     pub registry: Option<String>,
     /// The frontend's image, in both engines' stores.
     pub frontend: String,
@@ -33,7 +34,7 @@ pub struct Setup {
 /// An engine, by the environment in which `docker` means it.
 #[derive(Debug, Deserialize)]
 pub struct Engine {
-    /// What it is, for messages.
+    /// Whose it is: `private` and `graphdriver` are ours, `ambient` was there before.
     pub kind: String,
     /// Environment of `docker`.
     pub env: BTreeMap<String, String>,
@@ -55,10 +56,29 @@ impl Setup {
         &SETUP
     }
 
+    /// Whether nobody but these tests builds on the engine, so that it may be pruned.
+    pub fn is_private(&self) -> bool {
+        self.engine.kind == "private"
+    }
+
+    /// The address of the registry. Beside an engine that is not ours there is none: `shows`, which needs one,
+    /// is then skipped, and a line says so.
+    pub fn registry(&self, shows: &str) -> Option<&str> {
+        self.registry
+            .as_deref()
+            .or_else(|| skipped(shows, "no registry of ours runs beside this engine"))
+    }
+
     /// Every engine, with merge and without.
     pub fn engines(&self) -> impl Iterator<Item = &Engine> {
         std::iter::once(&self.engine).chain(&self.graphdriver)
     }
+}
+
+/// Says that something is not shown, and why, where libtest does not swallow it.
+pub fn skipped<T>(what: &str, why: &str) -> Option<T> {
+    let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
+    None
 }
 
 /// `docker ARGS` on an engine; its standard output.

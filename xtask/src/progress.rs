@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Progress {
     /// The step of each vertex number.
     steps: BTreeMap<String, String>,
-    /// Steps that started, however they ended.
-    started: BTreeSet<String>,
+    /// Steps that started or were cached, however they ended.
+    shown: BTreeSet<String>,
     cached: BTreeSet<String>,
     done: BTreeSet<String>,
     /// Lines of the gates and of the error at the end.
@@ -26,7 +26,7 @@ impl Progress {
         };
         if let Some(step) = step(rest) {
             self.steps.insert(number.to_owned(), step.to_owned());
-            self.started.insert(step.to_owned());
+            self.shown.insert(step.to_owned());
         }
         let Some(step) = self.steps.get(number) else {
             return;
@@ -49,9 +49,9 @@ impl Progress {
         self.cached.len()
     }
 
-    /// Whether a step started to run.
-    pub(crate) fn started(&self, step: &str) -> bool {
-        self.started.contains(step) && !self.cached.contains(step)
+    /// Whether a step shows up: it started to run, or its result came from the cache.
+    pub(crate) fn has(&self, step: &str) -> bool {
+        self.shown.contains(step)
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
 #9 DONE 9.0s";
         text.lines().for_each(|line| progress.line(line));
         assert_eq!((progress.run(), progress.cached()), (1, 1));
-        assert!(progress.started("image/index"));
-        assert!(!progress.started("tvm/build") && !progress.started("final/x"));
+        assert!(progress.has("image/index") && progress.has("tvm/build"));
+        assert!(!progress.has("final/x"));
     }
 }

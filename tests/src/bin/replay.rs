@@ -2,7 +2,7 @@
 //!
 //! Tests use it to send any graph to a real engine by `docker buildx build`. Where a local directory belongs to a
 //! session (attribute `local.session`), the build's own session takes the place of the one in the file; that changes
-//! digests, so the definition is linked anew behind it.
+//! digests, so the definition is linked anew behind it. The digests of all that was sent come back as metadata.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -48,13 +48,17 @@ async fn replay(bridge: &Bridge) -> Outcome {
         Failure::new(format!("{} is not a definition: {error}", opts.file.name))
     })?;
     let definition = for_session(definition, &opts.session)?;
+    let sent: Vec<String> = definition.def.iter().map(|op| digest_of(op)).collect();
     // What fails should fail here, where the whole error can be seen.
     let result = bridge
         .solve(definition, Evaluate::Now, &opts.cache_imports)
         .await?;
     Ok(Built {
         result,
-        metadata: BTreeMap::new(),
+        metadata: BTreeMap::from([(
+            "frontend.replay.digests".to_owned(),
+            serde_json::json!(sent).to_string().into_bytes(),
+        )]),
     })
 }
 
@@ -86,6 +90,10 @@ fn for_session(definition: pb::Definition, session: &str) -> Result<pb::Definiti
         let before = digest_of(&bytes);
         let mut op = pb::Op::decode(bytes.as_slice())
             .map_err(|error| Failure::new(format!("op {before}: {error}")))?;
+        // Otherwise a digest that agrees would be the merit of the bytes written here.
+        if bytes_of(op.clone()) != bytes {
+            return Err(Failure::new(format!("op {before} has other bytes here")));
+        }
         let mut changed = false;
         for input in &mut op.inputs {
             if let Some(digest) = renamed.get(&input.digest) {

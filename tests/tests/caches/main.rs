@@ -1,84 +1,125 @@
 //! What a cache that was exported brings back. These tests prune the engine, so they stand in a
-//! program of their own, which runs when no other test does.
+//! program of their own, which runs when no other test does, and only on an engine that is ours.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
-use engine_tests::{Build, Engine, Example, Outcome, Setup, docker};
-
-/// One test at a time: each prunes.
-static ALONE: Mutex<()> = Mutex::new(());
+use engine_tests::{Build, Engine, Example, Outcome, Setup, docker, image, nonce, skipped};
 
 const LANE: &str = "arm64";
+
+/// The engine, for one test at a time, since each prunes it; none where it is not ours to prune.
+fn alone(shows: &str) -> Option<(MutexGuard<'static, ()>, &'static Engine)> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let setup = Setup::get();
+    if !setup.is_private() {
+        return skipped(shows, "it prunes the engine, and this one is not ours");
+    }
+    // A test that failed has not left anything half done.
+    let alone = ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    Some((alone, &setup.engine))
+}
 
 /// An example of which nothing is anywhere: each component has bytes of its own.
 fn unseen() -> Example {
     let example = Example::fresh();
-    example.edit(
-        "versions.env",
-        "_VERSION=",
-        &format!("_VERSION={}-", engine_tests::nonce()),
-    );
+    let versions = format!("_VERSION={}-", nonce());
+    example.edit("versions.env", "_VERSION=", &versions);
     example
 }
 
-/// Builds with an exported cache, prunes everything, and builds again from that cache.
-fn exported_and_imported(engine: &Engine, mode: &str) -> (Outcome, Outcome) {
-    let registry = Setup::get().registry.as_ref().expect("a registry");
-    let example = unseen();
-    let cache = format!(
-        "type=registry,ref={registry}/cache:{}",
-        engine_tests::nonce()
-    );
-    let first = Build::new(engine, example.path())
-        .target(LANE)
-        .option("--cache-to", format!("{cache},mode={mode}"))
-        .pass();
+fn prune(engine: &Engine) {
     docker(engine, &["builder", "prune", "--all", "--force"]);
-    let second = Build::new(engine, example.path())
-        .target(LANE)
-        .option("--cache-from", cache)
-        .pass();
-    (first, second)
+}
+
+fn assert_no_step_runs(outcome: &Outcome, when: &str) {
+    assert!(
+        outcome.steps_run().is_empty(),
+        "{when}: {:?}",
+        outcome.steps_run()
+    );
 }
 
 #[test]
-fn a_cache_in_a_registry_brings_back_steps_and_gates() {
-    let _alone = ALONE.lock();
-    let (first, second) = exported_and_imported(&Setup::get().engine, "max");
+fn a_cache_in_a_registry_brings_back_steps_gates_and_every_byte() {
+    let shows = "caches in a registry";
+    let Some((_alone, engine)) = alone(shows) else {
+        return;
+    };
+    let Some(registry) = Setup::get().registry(shows) else {
+        return;
+    };
+    let example = unseen();
+    let gated = example.read("lanes.toml");
+    let (bare, gate) = gated.split_at(gated.find("[gate.arch]").expect("the gate"));
+    let floor = |least: u32| {
+        let raised = gate.replace("least = 10, ", &format!("least = {least}, "));
+        assert_ne!(gate, raised, "the floor");
+        format!("{bare}{raised}")
+    };
+    let cache = format!("type=registry,ref={registry}/cache:{}", nonce());
+    let build = || Build::new(engine, example.path()).target(LANE);
+    let imported = || build().option("--cache-from", cache.as_str());
+
+    let (first, whole) = image(build().option("--cache-to", format!("{cache},mode=max")));
     assert_eq!(first.steps_run().len(), 7, "{:?}", first.steps_run());
-    assert!(second.steps_run().is_empty(), "{:?}", second.steps_run());
+    prune(engine);
+    let (second, again) = image(imported());
+    assert_no_step_runs(&second, "imported");
+    assert_eq!(again, whole, "imported");
     for vertex in [
         "[gate arch] inspect",
         "[gate arch] assert",
         "[seal] media",
         "[seal] output",
     ] {
-        assert!(
-            first.vertex(vertex).ran(),
-            "{vertex}: {:?}",
-            first.vertex(vertex)
-        );
-        assert!(
-            second.vertex(vertex).cached,
-            "{vertex}: {:?}",
-            second.vertex(vertex)
-        );
+        let (made, back) = (first.vertex(vertex), second.vertex(vertex));
+        assert!(made.ran(), "{vertex}: {made:?}");
+        assert!(back.cached, "{vertex}: {back:?}");
     }
-    let gates = &second.metadata["frontend.lanekit.gates"];
-    assert_eq!(
-        gates["gates"]["arch"]["verdict"], "pass",
-        "{}",
-        second.metadata
+    let gates = &second.metadata["frontend.lanekit.gates"]["gates"];
+    assert_eq!(gates["arch"]["verdict"], "pass", "{}", second.metadata);
+
+    for (when, file) in [
+        ("the gate removed", bare.to_owned()),
+        ("its floor raised", floor(11)),
+        ("as it was", gated.clone()),
+    ] {
+        example.write("lanes.toml", file);
+        let (outcome, now) = image(imported());
+        assert_no_step_runs(&outcome, when);
+        assert_eq!(now, whole, "{when}");
+    }
+
+    example.write(
+        "lanes.toml",
+        floor(99).replace("measured = 11", "measured = 99"),
     );
+    // Also where nothing but the import is there to tempt the engine.
+    for pruned in [false, true] {
+        if pruned {
+            prune(engine);
+        }
+        let name = format!("unsealed-{}", nonce());
+        let output = format!("type=docker,name={name}");
+        let red = imported().option("--output", output).fail();
+        assert!(red.errors.contains("[gate.arch]"), "{}", red.errors);
+        assert_no_step_runs(&red, "a red gate");
+        let held = |steps: std::collections::BTreeSet<String>| steps.contains("image/index");
+        assert!(!held(red.steps_started()) && !held(red.steps_cached()));
+        assert_eq!(docker(engine, &["image", "ls", "-q", &name]), "");
+    }
 }
 
 #[test]
 fn without_an_import_a_pruned_engine_runs_everything_again() {
-    let _alone = ALONE.lock();
-    let engine = &Setup::get().engine;
+    let Some((_alone, engine)) = alone("a pruned engine without an import") else {
+        return;
+    };
     let example = unseen();
-    let first = Build::new(engine, example.path()).target(LANE).pass();
-    docker(engine, &["builder", "prune", "--all", "--force"]);
-    let second = Build::new(engine, example.path()).target(LANE).pass();
-    assert_eq!(first.steps_run(), second.steps_run());
+    let build = || Build::new(engine, example.path()).target(LANE).pass();
+    let first = build();
+    prune(engine);
+    assert_eq!(first.steps_run(), build().steps_run());
 }

@@ -141,9 +141,22 @@ fn a_truncated_dll_is_a_finding() {
 }
 
 #[test]
-fn an_empty_tree_is_below_its_floor() {
+fn a_tree_without_binaries_is_below_its_floor() {
     for engine in Setup::get().engines() {
         let example = product(&[("README.txt", b"no binaries".to_vec())], LEAST_3);
+        assert_refusal(engine, &example, 3, "inspected");
+    }
+}
+
+#[test]
+fn an_empty_tree_is_below_its_floor() {
+    for engine in Setup::get().engines() {
+        let example = product(&[], LEAST_3);
+        example.edit(
+            "lanes.toml",
+            "files = [\"product/\"]\nnetwork = \"none\"\nrun = [\"cp\", \"-r\", \"product\", \"/out\"]",
+            "network = \"none\"\nrun = [\"mkdir\", \"/out\"]",
+        );
         assert_refusal(engine, &example, 3, "inspected");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use engine_tests::{Build, Engine, Example, Setup};
+use engine_tests::{Build, Engine, Example, Setup, skipped};
 
 /// Path → kind, mode, owner, and content or link target.
 type Listing = BTreeMap<String, String>;
@@ -83,7 +83,9 @@ fn a_bundle_holds_the_merged_trees_and_nothing_else() {
 #[test]
 fn merge_and_copy_give_equal_trees() {
     let setup = Setup::get();
-    let other = setup.graphdriver.as_ref().expect("an engine without merge");
+    let Some(other) = &setup.graphdriver else {
+        return skipped("equal trees", "no engine of ours without merge runs").unwrap_or_default();
+    };
     assert!(
         setup.engine.merge && !other.merge,
         "one engine merges, the other copies"
