@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+/// How many names are looked at for the nearest one.
+const NEAR: usize = 500;
 /// How many diagnostics a rendered report shows; the rest is counted.
 const SHOWN: usize = 40;
 
@@ -382,6 +384,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let folded = name.to_lowercase();
     known
         .into_iter()
+        // A name of another length is no typo, and cheap to tell.
+        .filter(|k| k.len().abs_diff(name.len()) <= 1 + k.len().max(name.len()) / 3)
+        // A hint is not worth a wait: of very many names, the first.
+        .take(NEAR)
         .map(|k| (strsim::damerau_levenshtein(&folded, &k.to_lowercase()), k))
         .filter(|(distance, k)| *distance <= 1 + k.len().max(name.len()) / 3)
         .min()

@@ -13,7 +13,8 @@ pub use pins::{Pin, Pins, parse_pins};
 /// carries its file, and a file that no error can show is no use.
 pub const MAX_FILE: u64 = 2 << 20;
 
-/// Turns bytes into text, or says why they are none.
+/// Turns bytes into text, or says why they are none. Lines end with LF, whatever the checkout
+/// made of them: a script in the file is the same on every machine.
 ///
 /// # Errors
 /// One sentence: too large, or not UTF-8 with the first bad byte and its line.
@@ -25,7 +26,8 @@ pub fn text_of_bytes(bytes: Vec<u8>) -> Result<String, String> {
             bytes.len()
         ));
     }
-    String::from_utf8(bytes).map_err(|e| {
+    let text = String::from_utf8(bytes).map(|text| text.replace("\r\n", "\n"));
+    text.map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let line = 1 + e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count();
         format!("it is not text: byte {at} (line {line}) is not UTF-8")

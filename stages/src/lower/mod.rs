@@ -264,7 +264,10 @@ impl Lowering<'_> {
             let text = format!("stage `{name}` is empty: nothing makes its product");
             return Err(Failed::new(rule::VALUE, text));
         };
+        // Who asks for the reports wants them also behind a gate that is red.
+        let sealing = !matches!(self.plan.output, PlannedOutput::Gates);
         let holding: Vec<usize> = (0..self.plan.gates.len())
+            .filter(|_| sealing)
             .filter(|&gate| {
                 let gate = &self.plan.gates[gate];
                 gate.of == producer && gate.hold.contains(&consumer)

@@ -7,7 +7,8 @@ use crate::diag::Span;
 use crate::plan::{PlannedStage, StageIndex, TreePath};
 
 impl Lowering<'_> {
-    /// The product out of the root after the last step, at its own paths, and nothing else.
+    /// The product out of the root after the last step, at its own paths, and nothing else. Mount
+    /// points that the engine made are gone by then: on Linux it takes them away (llb asks it to).
     pub(super) fn tree(
         &self,
         stage: &PlannedStage,
@@ -16,12 +17,7 @@ impl Lowering<'_> {
     ) -> Result<Output, Failed> {
         let mut op = FileOp::new(None);
         for path in paths {
-            // Directories that were only mount points of the steps are not the product.
-            let inner: Vec<String> = mount_points(stage)
-                .filter_map(|at| at.strip_prefix(path.directory())?.strip_prefix('/'))
-                .map(str::to_owned)
-                .collect();
-            op = op.copy(copy_path(root, path).exclude(inner));
+            op = op.copy(copy_path(root, path));
         }
         let metadata =
             self.stage_metadata(format!("[{}] tree", stage.name), &stage.span, &stage.name);
@@ -92,13 +88,4 @@ impl Lowering<'_> {
         let copy = Copy::new(product.clone(), root, "/").contents();
         Ok(FileOp::new(None).copy(copy).metadata(metadata).build()?)
     }
-}
-
-fn mount_points(stage: &PlannedStage) -> impl Iterator<Item = &str> {
-    stage.steps.iter().flat_map(|step| {
-        let uses = step.uses.iter().map(|used| used.at.as_str());
-        let caches = step.cache.iter().map(|cache| cache.at.as_str());
-        uses.chain(caches)
-            .chain(step.files.keys().map(String::as_str))
-    })
 }

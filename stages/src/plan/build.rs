@@ -92,8 +92,10 @@ fn supported(selection: &Selection<'_>, report: &mut Report) {
 impl<'g> Planner<'_, 'g> {
     fn stage(&mut self, name: &'g str, stage: &'g Stage) {
         let (start, mut inherited) = self.start(stage);
+        // Each edit sees what the stage starts with: an order of names means nothing.
+        let before = inherited.env.clone();
         for (variable, (edit, _)) in &stage.env {
-            if let Some(value) = self.edit(variable, edit, &inherited.env) {
+            if let Some(value) = self.edit(variable, edit, &before) {
                 inherited.config.set_env(variable, &value);
                 inherited.env.insert(variable.clone(), value);
             }
@@ -359,22 +361,29 @@ impl<'g> Planner<'_, 'g> {
     }
 }
 
-/// A step's product must not lie in what it sees read-only.
+/// A step's product must not lie in what is mounted over the root: it would not be there after
+/// the step.
 fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, report: &mut Report) {
     for step in steps {
-        for used in &step.uses {
+        let uses = step.uses.iter().map(|used| (used.at.as_str(), &used.span));
+        let caches = step
+            .cache
+            .iter()
+            .map(|cache| (cache.at.as_str(), &step.span));
+        let files = step.files.keys().map(|at| (at.as_str(), &step.span));
+        for (at, place) in uses.chain(caches).chain(files) {
             for path in paths
                 .iter()
-                .filter(|path| super::tree::inside(path.directory(), &used.at))
+                .filter(|path| super::tree::inside(path.directory(), at))
             {
                 report.push(
                     Diagnostic::new(
                         rule::OVERLAP,
-                        format!("the tree path {} lies in a read-only mount", path.as_str()),
+                        format!("the tree path {} lies in a mount", path.as_str()),
                     )
-                    .at(&used.span, format!("mounted at {}", used.at))
+                    .at(place, format!("mounted at {at}"))
                     .related(span, "the stage whose tree it is")
-                    .help("mount it elsewhere: { stage, sub, at }"),
+                    .help("what a step writes there is not in its root: mount it elsewhere"),
                 );
             }
         }

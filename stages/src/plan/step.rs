@@ -11,8 +11,8 @@ use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
 const FILES: &str = "/lanekit";
-/// Where a script appears, below [`FILES`].
-const SCRIPTS: &str = ".script";
+/// Where a script appears, below [`FILES`]. Its name is not the step's: no key has that.
+const SCRIPT: &str = ".script/run";
 
 pub(super) fn plan<'g>(
     planner: &mut Planner<'_, 'g>,
@@ -28,7 +28,7 @@ pub(super) fn plan<'g>(
             .map(|word| planner.selection.fill(word, &env, &mut planner.report))
             .collect::<Option<Vec<String>>>(),
         Command::Script(text) => {
-            let to = format!("{SCRIPTS}/{}", step.name.value);
+            let to = SCRIPT.to_owned();
             let path = format!("{FILES}/{to}");
             let runs_itself = text.value.starts_with("#!");
             let script = StepFile::Script {
@@ -202,9 +202,20 @@ fn files(
         let here = files.entry(mount).or_default();
         let entry = StepFile::Context { from, to };
         // A step and its kits may list the same file: it is there once.
-        if !here.contains(&entry) {
-            here.push(entry);
+        if here.contains(&entry) {
+            continue;
         }
+        let to = target(&entry);
+        let taken = inside(to, SCRIPT) || inside(SCRIPT, to) && !to.is_empty();
+        if taken || here.iter().any(|other| target(other) == to) {
+            planner.report.push(
+                Diagnostic::new(rule::COLLISION, format!("two files of the step are `{to}`"))
+                    .at(&file.from.span, "this one would replace the other")
+                    .help("place one of them elsewhere with `at`"),
+            );
+            continue;
+        }
+        here.push(entry);
     }
     for entries in files.values_mut() {
         // The order in the file means nothing; what is copied first must not matter.
@@ -249,6 +260,17 @@ fn uses(
         let Some(&stage) = planner.index.get(used.stage.value.as_str()) else {
             continue;
         };
+        if used.sub.is_none() && directories(planner.paths(stage)).contains(&"/") {
+            planner.report.push(
+                Diagnostic::new(
+                    rule::PATH,
+                    format!("the tree of `{}` stands at `/`", used.stage.value),
+                )
+                .at(&used.span, "nothing can be mounted there")
+                .help("name the part that is used: { stage, sub }"),
+            );
+            continue;
+        }
         match &used.sub {
             None => {
                 let places: Vec<String> = directories(planner.paths(stage))
@@ -359,11 +381,10 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
         .map(|cache| (&cache.at, "a cache", &step.span));
     let mut mounts: Vec<_> = files.chain(uses).chain(caches).collect();
     mounts.sort_by(|a, b| a.0.cmp(b.0));
-    for pair in mounts.windows(2) {
-        let [(outer, what, first), (inner, other, second)] = pair else {
-            continue;
-        };
-        if inside(inner, outer) {
+    for (i, (inner, other, second)) in mounts.iter().enumerate() {
+        // Not the one before it alone: `/n-x` sorts between `/n` and `/n/y`.
+        let outer = mounts[..i].iter().find(|(outer, ..)| inside(inner, outer));
+        if let Some((outer, what, first)) = outer {
             report.push(
                 Diagnostic::new(
                     rule::OVERLAP,

@@ -2,6 +2,7 @@
 //! refused for.
 
 use ::llb::{Caps, Definition};
+use stages::file;
 
 use crate::common::{load, lower, plan, rendered, request};
 
@@ -445,4 +446,70 @@ fn gates_is_a_reserved_word_and_trees_have_simple_patterns() {
         "[stage.out]\nfrom = { image = \"x\" }\ntree = [\"/a/{b,c}\", \"/a/[d]\"]\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\n",
     );
     insta::assert_snapshot!(wrong(&text, "", &[]));
+}
+
+#[test]
+fn windows_line_ends_are_those_of_everybody() {
+    let text = file::text_of_bytes(b"a = 1\r\nscript = '''\r\nx\r\n'''\r\n".to_vec());
+    assert_eq!(text.expect("text"), "a = 1\nscript = '''\nx\n'''\n");
+}
+
+#[test]
+fn an_edit_of_the_chain_env_sees_what_the_stage_starts_with() {
+    let tables = "[stage.base]\nfrom = { image = \"x\" }\nenv.M = \"/a\"\n[stage.out]\nfrom = \"base\"\n\
+        env.M = \"/b\"\nenv.A = \"${env.M}/bin\"\nenv.Z = \"${env.M}/bin\"\n\
+        [[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\n";
+    assert_eq!(env(tables, "", &[]), ["A=/a/bin", "M=/b", "Z=/a/bin"]);
+}
+
+#[test]
+fn the_name_of_a_script_step_is_in_no_key() {
+    let text = step("").replace("run = [\"true\"]", "script = \"true\"");
+    let ops = |text: &str| {
+        let loaded = load(&graph(text), "");
+        let lowered = lower(&loaded, &request("l", &[]), &Caps::all());
+        Definition::new(
+            &lowered
+                .unwrap_or_else(|_| panic!("{}", rendered(&loaded)))
+                .result,
+        )
+        .to_pb()
+        .def
+    };
+    assert_eq!(
+        ops(&text),
+        ops(&text.replace("name = \"s\"", "name = \"renamed\""))
+    );
+}
+
+#[test]
+fn two_files_in_one_place_and_mounts_over_a_tree_are_refused() {
+    let files = step("files = [{ from = \"a/x\", at = \"/q\" }, { from = \"b/x\", at = \"/q\" }]");
+    insta::assert_snapshot!(wrong(&graph(&files), "", &[]));
+    let cache = step("cache = [{ id = \"c\", at = \"/o\" }]")
+        .replace("[[stage", "tree = [\"/o/x\"]\n[[stage");
+    insta::assert_snapshot!(wrong(&graph(&cache), "", &[]));
+    let nested = step(
+        "cache = [{ id = \"a\", at = \"/n\" }, { id = \"b\", at = \"/n-x\" }, { id = \"c\", at = \"/n/y\" }]",
+    );
+    insta::assert_snapshot!(wrong(&graph(&nested), "", &[]));
+}
+
+#[test]
+fn the_reports_of_gates_wait_for_no_seal() {
+    let text = format!(
+        "{}[gate.h]\nof = \"out\"\ncheck = \"arch\"\nroots = [\"/p\"]\n[[gate.h.floor]]\ninspected = {{ least = 1 }}\n",
+        held("add = [\"product\"]")
+    );
+    let loaded = load(&text, "");
+    let dump = |target: &str| match lower(&loaded, &request(target, &[]), &Caps::all()) {
+        Ok(lowered) => ::llb::view::text(&Definition::new(&lowered.result).to_pb()),
+        Err(report) => panic!(
+            "{}{}",
+            rendered(&loaded),
+            report.render(&loaded.sources, false)
+        ),
+    };
+    assert!(dump("l").contains("[seal]"));
+    assert!(!dump("l/gates").contains("[seal]"));
 }
