@@ -32,7 +32,9 @@ pub struct Outcome {
     pub ok: bool,
     /// What buildx said at the end: errors, with their lines.
     pub errors: String,
-    /// The vertices that the engine loaded, by digest.
+    /// The digests of all vertices that the engine loaded, whoever loaded them first.
+    pub loaded: BTreeSet<String>,
+    /// The vertices of this build, by digest.
     pub vertices: BTreeMap<String, Vertex>,
     /// What the steps printed, by vertex.
     pub logs: BTreeMap<String, String>,
@@ -202,6 +204,7 @@ impl Outcome {
         let mut outcome = Self {
             ok: false,
             errors: String::new(),
+            loaded: BTreeSet::new(),
             vertices: BTreeMap::new(),
             logs: BTreeMap::new(),
             metadata: Value::Null,
@@ -224,6 +227,7 @@ impl Outcome {
         let list = |key: &str| status[key].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for vertex in list("vertexes") {
+            self.loaded.insert(text(&vertex["digest"]));
             let started = vertex["started"]
                 .as_str()
                 .and_then(|t| t.parse::<Timestamp>().ok());
