@@ -193,7 +193,9 @@ fn on_engine(wish: Wish) -> Result<Ended> {
     });
     let mut tests = repo::cargo();
     tests
-        .args(["test", "--locked", "--package", "engine-tests", "--"])
+        .args(["nextest", "run", "--locked", "--package", "engine-tests"])
+        // The engine may show an earlier build's steps in the next one's progress: look twice.
+        .args(["--retries", "2"])
         // One build at a time: the engine joins equal steps of builds at once, and counts would differ.
         .arg("--test-threads=1")
         .env("LANEKIT_TEST_ENGINE", described.to_string());
