@@ -194,21 +194,13 @@ fn on_engine(wish: Wish) -> Result<Ended> {
         "busybox": Base::Busybox.name(),
         "clang": Base::Clang.name(),
     });
-    // One build at a time: the engine joins equal steps of builds at once, and counts would differ.
     let mut tests = repo::cargo();
-    let package = ["--locked", "--package", "engine-tests"];
-    if has_nextest() {
-        tests.args(["nextest", "run", "--test-threads=1"]);
-        tests.args(package);
-        // The engine may show an earlier build's steps in the next one's progress: look twice.
-        tests.args(["--retries", "2"]);
-        if engines.main.kind == Kind::Ambient {
-            // What is skipped there says why.
-            tests.arg("--success-output=immediate");
-        }
-    } else {
-        tests.arg("test").args(package);
-        tests.args(["--", "--test-threads=1"]);
+    tests.args(["test", "--locked", "--package", "engine-tests", "--"]);
+    // One build at a time: the engine joins equal steps of builds at once, and counts would differ.
+    tests.arg("--test-threads=1");
+    if engines.main.kind == Kind::Ambient {
+        // What is skipped there says why.
+        tests.arg("--show-output");
     }
     tests.env("LANEKIT_TEST_ENGINE", described.to_string());
     run::attached(&mut tests, LIMIT)?;
