@@ -102,12 +102,15 @@ fn load(file: &Path) -> Result<Loaded, Stop> {
     lane_file.graph(pins).map_err(Stop::Wrong)
 }
 
-/// Reads a file, unless it is larger than a lane file may be.
+/// Reads a file, unless it is larger than a lane file may be. What is no regular file may never end.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let said = |error: io::Error| format!("{}: {error}", path.display());
     let about = fs::metadata(path).map_err(said)?;
     if about.is_dir() {
         return Err(format!("{} is a directory, not a file", path.display()));
+    }
+    if !about.is_file() {
+        return Err(format!("{} is no regular file", path.display()));
     }
     if about.len() > stages::file::MAX_FILE {
         return Err(format!(

@@ -98,3 +98,12 @@ fn what_cannot_be_read_and_bad_usage_are_exit_2() {
     assert_eq!(lanekit(empty.path(), &[]).status.code(), Some(2));
     assert_eq!(lanekit(empty.path(), &["--version"]).status.code(), Some(0));
 }
+
+/// A pipe or a device may never end; this one would, so the test cannot hang.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let (code, stdout, stderr) = texts(&lanekit(Path::new("/"), &["check", "/dev/null"]));
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("/dev/null is no regular file"), "{stderr}");
+}
