@@ -89,6 +89,7 @@ impl Build<'_> {
             .bridge
             .resolve_image(&source, platform, self.opts.resolve_mode, shown)
             .await?;
+        runs_on(&config, platform)?;
         let config = ImageConfig::from_image(&config)
             .map_err(|error| Failure::new(format!("its config cannot be read: {error}")))?;
         let reference = name.to_string();
@@ -127,4 +128,48 @@ fn no_image(key: &str, what: &str) -> Failure {
     Failure::new(format!(
         "the context {key} is {what}: stages start from images, so give docker-image://… or oci-layout://…"
     ))
+}
+
+/// The engine takes an image of another platform with a warning: the output would say one platform and hold another.
+fn runs_on(config: &[u8], wanted: &Platform) -> Result<(), Failure> {
+    #[derive(serde::Deserialize)]
+    struct Built {
+        #[serde(default)]
+        os: String,
+        #[serde(default)]
+        architecture: String,
+    }
+    // A config that is none is refused where it is read whole.
+    let Ok(Built { os, architecture }) = serde_json::from_slice(config) else {
+        return Ok(());
+    };
+    let other = |has: &str, want: &str| !has.is_empty() && has != want;
+    if other(&os, &wanted.os) || other(&architecture, &wanted.architecture) {
+        return Err(Failure::new(format!(
+            "it is for {os}/{architecture}, and this lane runs on {wanted}: name an image that has {wanted}, or change the lane's `platform`"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_of_another_platform_is_refused_and_one_that_says_nothing_is_taken() {
+        let arm = Platform::new("linux", "arm64");
+        let says = |json: &str| runs_on(json.as_bytes(), &arm).map_err(|f| f.message().to_owned());
+        assert_eq!(
+            says(r#"{"os":"linux","architecture":"arm64","variant":"v8"}"#),
+            Ok(())
+        );
+        assert_eq!(says("{}"), Ok(()));
+        let refused = says(r#"{"os":"linux","architecture":"amd64"}"#).unwrap_err();
+        assert!(
+            refused.contains("linux/amd64") && refused.contains("linux/arm64"),
+            "{refused}"
+        );
+        assert!(says(r#"{"os":"windows","architecture":"arm64"}"#).is_err());
+    }
 }
