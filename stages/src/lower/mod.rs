@@ -382,14 +382,15 @@ impl Lines {
 
 /// A plain copy of one path to the same place.
 fn copy_path(from: &Output, path: &crate::plan::TreePath) -> Copy {
+    let parent = match path.as_str().rsplit_once('/') {
+        Some((parent, _)) => format!("{parent}/"),
+        None => "/".to_owned(),
+    };
+    // Into its parent, not its contents into a new directory: that would lose its mode and owner.
+    let copy = Copy::new(from.clone(), path.as_str(), parent).make_parents();
     if path.is_pattern() {
-        let directory = path.directory().trim_end_matches('/');
-        Copy::new(from.clone(), path.as_str(), format!("{directory}/"))
-            .wildcard(false)
-            .make_parents()
+        copy.wildcard(false)
     } else {
-        Copy::new(from.clone(), path.as_str(), path.as_str())
-            .contents()
-            .make_parents()
+        copy
     }
 }

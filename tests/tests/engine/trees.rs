@@ -104,6 +104,7 @@ fn merge_and_copy_give_equal_trees() {
         merged["t/a/link"].starts_with("link to file"),
         "{merged:#?}"
     );
+    assert!(merged["t/a"].starts_with("directory 41777"), "{merged:#?}");
     assert!(merged["t/a/secret"].contains("100600"), "{merged:#?}");
     assert!(
         merged.contains_key("w/one-1.whl") && merged.contains_key("w/two-1.whl"),
@@ -140,6 +141,7 @@ echo secret > /t/a/secret
 chmod 600 /t/a/secret
 chown 7:8 /t/a/secret
 ln -s file /t/a/link
+chmod 1777 /t/a
 touch /w/one-1.whl /w/other
 '''
 [[stage.a.step]]
