@@ -154,6 +154,12 @@ impl Build<'_> {
         if let Some(summary) = verdicts::summary(&verdicts) {
             metadata.insert("frontend.lanekit.gates".to_owned(), summary);
         }
+        if let PlannedOutput::Product { .. } = &plan.output {
+            metadata.insert(
+                "frontend.lanekit.publishable".to_owned(),
+                verdicts::publishable(&plan.unpublishable),
+            );
+        }
         if let Some(tag) = &again.tag {
             metadata.insert("frontend.lanekit.tag".to_owned(), tag.clone().into_bytes());
         }

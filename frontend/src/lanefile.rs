@@ -6,6 +6,7 @@
 use stages::diag::{Diagnostic, Report, SourceId, Sources, rule};
 use stages::file::{self, Document, Pins};
 use stages::graph::{self, Graph};
+use stages::view;
 
 /// A lane file that was read, whose pins were not.
 pub struct LaneFile {
@@ -101,7 +102,8 @@ impl LaneFile {
         }
         let graph = report
             .into_result(read)
-            .and_then(|pins| graph::resolve(document, pins));
+            .and_then(|pins| graph::resolve(document, pins))
+            .and_then(|graph| view::check_tags(&graph).map(|()| graph));
         match graph {
             Ok(graph) => Ok(Loaded { sources, graph }),
             Err(report) => Err(Wrong { sources, report }),

@@ -170,6 +170,8 @@ pub mod rule {
     pub const REFUSED: Rule = Rule("LK016");
     /// A stage that the lane does not have, named without a condition.
     pub const NOT_IN_LANE: Rule = Rule("LK017");
+    /// A tag that stands for two contents.
+    pub const TAG: Rule = Rule("LK040");
 }
 
 /// One thing that is wrong.

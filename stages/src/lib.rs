@@ -23,3 +23,4 @@ pub mod graph;
 pub mod lower;
 pub mod plan;
 pub mod text;
+pub mod view;

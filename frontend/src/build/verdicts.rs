@@ -99,3 +99,15 @@ pub(super) fn summary(verdicts: &[Asserted]) -> Option<Vec<u8>> {
         .unwrap_or_else(|| encode(&count));
     Some(text.into_bytes())
 }
+
+/// Whether what was built may be published, and why not: JSON in base64, as [`summary`].
+pub(super) fn publishable(why: &[String]) -> Vec<u8> {
+    let json = serde_json::json!({
+        "schema": "publishable/1",
+        "publishable": why.is_empty(),
+        "why": why,
+    });
+    base64::engine::general_purpose::STANDARD
+        .encode(json.to_string())
+        .into_bytes()
+}

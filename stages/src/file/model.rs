@@ -100,8 +100,20 @@ pub struct Switch {
     pub default: bool,
     /// One line of documentation.
     pub about: Text,
+    /// What its values add to the tags of what it changes; without it, what is built with another
+    /// value than the default has no tag.
+    pub tag_part: Option<TagPart>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// What the values of a switch add to a tag. The two differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TagPart {
+    /// For `true`.
+    pub on: String,
+    /// For `false`.
+    pub off: String,
 }
 
 /// `[kit.NAME]`: a bundle that steps name.

@@ -8,6 +8,7 @@ mod cycle;
 mod gates;
 mod presence;
 mod setting;
+mod tag;
 mod unused;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,30 +197,20 @@ impl Graph {
 
     /// Every condition of the file.
     fn conditions(&self) -> Vec<&When> {
-        let mut all: Vec<Option<&When>> = Vec::new();
+        let mut all: Vec<&When> = Vec::new();
         for stage in self.stages.values() {
-            all.push(stage.when.as_ref());
-            all.extend(
-                stage
-                    .merge
-                    .iter()
-                    .chain(&stage.add)
-                    .map(|part| part.when.as_ref()),
-            );
-            all.extend(stage.steps.iter().map(|step| step.when.as_ref()));
+            all.extend(stage_conditions(stage));
         }
-        for brings in self.brings() {
-            all.extend(brings.files.iter().map(|file| file.when.as_ref()));
-            all.extend(brings.uses.iter().map(|used| used.when.as_ref()));
+        for kit in self.kits.values() {
+            all.extend(brings_conditions(&kit.brings).chain(&kit.when));
         }
-        all.extend(self.kits.values().map(|kit| kit.when.as_ref()));
-        all.extend(self.refuse.iter().map(|refuse| Some(&refuse.when)));
+        all.extend(self.refuse.iter().map(|refuse| &refuse.when));
         for gate in self.gates.values() {
-            all.push(gate.when.as_ref());
-            all.extend(gate.allow.iter().map(|allow| allow.when.as_ref()));
-            all.extend(gate.floors.iter().map(|floor| floor.when.as_ref()));
+            all.extend(&gate.when);
+            all.extend(gate.allow.iter().flat_map(|allow| &allow.when));
+            all.extend(gate.floors.iter().flat_map(|floor| &floor.when));
         }
-        all.into_iter().flatten().collect()
+        all
     }
 
     /// The switches that a condition or a step looks at.
@@ -268,6 +259,23 @@ impl Graph {
         }
         inside
     }
+}
+
+/// The conditions of a stage: its own, and those of its steps and entries.
+fn stage_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
+    let parts = stage.merge.iter().chain(&stage.add);
+    let steps = stage
+        .steps
+        .iter()
+        .flat_map(|step| brings_conditions(&step.sees).chain(&step.when));
+    let parts = parts.flat_map(|part| &part.when);
+    stage.when.iter().chain(parts).chain(steps)
+}
+
+/// The conditions of what a step sees or a kit brings.
+fn brings_conditions(brings: &Brings) -> impl Iterator<Item = &When> {
+    let files = brings.files.iter().flat_map(|file| &file.when);
+    files.chain(brings.uses.iter().flat_map(|used| &used.when))
 }
 
 /// An unknown name, with the nearest known one.

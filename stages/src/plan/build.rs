@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Tree, TreePath, apart};
 use super::{
-    Facts, ImageConfig, Plan, PlannedOutput, PlannedStage, Product, Selection, StageIndex, Start,
-    StepFile, What, gate, step,
+    Facts, ImageConfig, Plan, PlannedStage, Product, Selection, StageIndex, Start, StepFile, gate,
+    step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{EnvEdit, From, Part, Stage};
@@ -32,6 +32,7 @@ pub(super) struct Planner<'s, 'g> {
     pub(super) inherited: Vec<Inherited>,
     pub(super) index: BTreeMap<&'g str, StageIndex>,
     pub(super) report: Report,
+    pub(super) unpublishable: Vec<String>,
 }
 
 /// Fills everything in.
@@ -46,6 +47,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         inherited: Vec::new(),
         index: BTreeMap::new(),
         report: Report::default(),
+        unpublishable: Vec::new(),
     };
     supported(selection, &mut planner.report);
     for name in selection.order() {
@@ -55,7 +57,12 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
     }
     let gates = gate::gates(&mut planner);
     let output = planner.output(&gates);
-    let Planner { stages, report, .. } = planner;
+    let Planner {
+        stages,
+        report,
+        unpublishable,
+        ..
+    } = planner;
     let context = context(&stages);
     let (lane, platform) = (
         selection.setting.name.to_owned(),
@@ -69,6 +76,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             stages,
             gates,
             context,
+            unpublishable,
         }),
         None => Err(report.sorted()),
     }
@@ -299,65 +307,6 @@ impl<'g> Planner<'_, 'g> {
         let mut report = Report::default();
         apart(&trees, &mut report);
         self.report.extend(report);
-    }
-
-    fn output(&mut self, gates: &[super::PlannedGate]) -> Option<PlannedOutput> {
-        let none = BTreeMap::new();
-        match self.selection.what {
-            What::Gates => {
-                if gates.is_empty() {
-                    let lane = self.selection.setting.lane;
-                    self.report.push(
-                        Diagnostic::new(
-                            rule::REQUEST,
-                            format!(
-                                "no gate checks anything of lane `{}`",
-                                self.selection.setting.name
-                            ),
-                        )
-                        .at(&lane.span, "this lane"),
-                    );
-                }
-                Some(PlannedOutput::Gates)
-            }
-            What::Stage(name) => {
-                let &stage = self.index.get(name)?;
-                Some(PlannedOutput::Product {
-                    stage,
-                    root: None,
-                    config: Box::new(self.inherited[stage].config.clone()),
-                    tag: None,
-                    span: self.stages[stage].span.clone(),
-                })
-            }
-            What::Output(output) => {
-                let &stage = self.index.get(output.stage.value.as_str())?;
-                let mut fill =
-                    |template: &Template| self.selection.fill(template, &none, &mut self.report);
-                let root = output.root.as_ref().and_then(&mut fill);
-                let tag = output.tag.as_ref().and_then(&mut fill);
-                let root = match (&output.root, root) {
-                    (Some(template), Some(root)) => {
-                        super::tree::absolute(&root, &template.span, &mut self.report)
-                    }
-                    _ => None,
-                };
-                let bundle = output.root.is_some();
-                let config = &self.inherited[stage].config;
-                let config = Box::new(if bundle {
-                    ImageConfig::default()
-                } else {
-                    config.clone()
-                });
-                Some(PlannedOutput::Product {
-                    stage,
-                    root,
-                    config,
-                    tag,
-                    span: output.span.clone(),
-                })
-            }
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod build;
 mod config;
 mod gate;
+mod output;
 mod select;
 mod step;
 mod tree;
@@ -76,6 +77,8 @@ pub struct Plan {
     pub gates: Vec<PlannedGate>,
     /// Paths of the context that any step reads; directories end with `/`.
     pub context: Vec<String>,
+    /// Why this result may not be published: each a sentence. It has no tag then.
+    pub unpublishable: Vec<String>,
 }
 
 /// What comes out of a build.

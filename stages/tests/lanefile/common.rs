@@ -23,7 +23,8 @@ pub(crate) fn load(lanes: &str, pins: &str) -> Loaded {
     let mut report = Report::default();
     let pins = file::parse_pins(&sources, pins, &mut report);
     let graph = file::parse(&sources, lanes).and_then(|document| {
-        let graph = graph::resolve(document, pins);
+        let graph = graph::resolve(document, pins)
+            .and_then(|graph| stages::view::check_tags(&graph).map(|()| graph));
         report.into_result(()).and(graph)
     });
     Loaded { sources, graph }

@@ -15,6 +15,7 @@ const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
 const DIAG: &str = include_str!("../../src/diag.rs");
 const PARSE: &str = concat!(
     include_str!("../../src/file/parse/mod.rs"),
+    include_str!("../../src/file/parse/lane.rs"),
     include_str!("../../src/file/parse/stage.rs"),
     include_str!("../../src/file/parse/gate.rs"),
     include_str!("../../src/file/parse/condition.rs"),

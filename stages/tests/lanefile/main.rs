@@ -5,3 +5,4 @@ mod docs;
 mod errors;
 mod language;
 mod llb;
+mod tags;

@@ -2,6 +2,7 @@
 
 mod condition;
 mod gate;
+mod lane;
 mod stage;
 
 use std::collections::BTreeMap;
@@ -10,9 +11,10 @@ use toml::de::{DeTable, DeValue};
 
 use self::condition::when;
 use self::gate::gate;
+use self::lane::{lane, switch};
 use self::stage::{brings, stage};
 use super::model::*;
-use super::read::{Fields, Text, text_of};
+use super::read::{Fields, Text};
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, Spanned, rule};
 use crate::text::{Dollar, Template, is_variable};
 
@@ -217,19 +219,6 @@ fn arg(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<A
     })
 }
 
-fn switch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Switch> {
-    let default = fields.boolean("default", report);
-    if default.is_none() && fields.get("default").is_none() {
-        report.push(fields.missing("default").help("default = true"));
-    }
-    let about = fields.need_text("about", report)?;
-    Some(Switch {
-        default: default?,
-        about,
-        span,
-    })
-}
-
 fn kit(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Kit> {
     Some(Kit {
         when: when(fields, report),
@@ -303,39 +292,6 @@ fn slot(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<
     }
     fields.open();
     Some(Slot { choices, span })
-}
-
-fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Lane> {
-    let source = fields.source();
-    let platform = fields.need_text("platform", report);
-    let target = fields.text("target", report);
-    let slots = fields
-        .named("slot", report)
-        .into_iter()
-        .filter_map(|(name, value)| {
-            text_of(source, value, "the choice of a slot", report).map(|v| (name.value, v))
-        })
-        .collect();
-    let outputs = table_of(fields, "output", Names::Word, report, output);
-    Some(Lane {
-        platform: platform?,
-        target,
-        slots,
-        outputs,
-        span,
-    })
-}
-
-fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
-    let root = template(fields, "root", report);
-    let tag = template(fields, "tag", report);
-    let stage = fields.need_text("stage", report)?;
-    Some(Output {
-        stage,
-        root,
-        tag,
-        span,
-    })
 }
 
 fn template(

@@ -1,0 +1,92 @@
+//! `[lane.NAME]` with its outputs, and `[switch.NAME]`: who builds what, and under which tag.
+
+use super::super::model::*;
+use super::super::read::{Fields, text_of};
+use super::{Names, table_of, template};
+use crate::diag::{Diagnostic, Report, Span, rule};
+
+pub(super) fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Lane> {
+    let source = fields.source();
+    let platform = fields.need_text("platform", report);
+    let target = fields.text("target", report);
+    let slots = fields
+        .named("slot", report)
+        .into_iter()
+        .filter_map(|(name, value)| {
+            text_of(source, value, "the choice of a slot", report).map(|v| (name.value, v))
+        })
+        .collect();
+    let outputs = table_of(fields, "output", Names::Word, report, output);
+    Some(Lane {
+        platform: platform?,
+        target,
+        slots,
+        outputs,
+        span,
+    })
+}
+
+fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
+    let root = template(fields, "root", report);
+    let tag = template(fields, "tag", report);
+    let stage = fields.need_text("stage", report)?;
+    Some(Output {
+        stage,
+        root,
+        tag,
+        span,
+    })
+}
+
+pub(super) fn switch(
+    fields: &mut Fields<'_, '_>,
+    span: Span,
+    report: &mut Report,
+) -> Option<Switch> {
+    let default = fields.boolean("default", report);
+    if default.is_none() && fields.get("default").is_none() {
+        report.push(fields.missing("default").help("default = true"));
+    }
+    let tag_part = tag_part(fields, report);
+    let about = fields.need_text("about", report)?;
+    Some(Switch {
+        default: default?,
+        about,
+        tag_part,
+        span,
+    })
+}
+
+/// `tag-part = { false = "-nospikes" }`: a value that is not named adds nothing.
+fn tag_part(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<TagPart> {
+    let source = fields.source();
+    let value = fields.get("tag-part")?;
+    let mut inner = Fields::of(source, value, "`tag-part`", report)?;
+    let span = inner.span().clone();
+    let mut part = |key: &'static str, report: &mut Report| {
+        let text = inner.text(key, report)?;
+        let good = text
+            .value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+        if !good {
+            let message = format!("`{}` cannot be part of a tag", text.value);
+            report.push(
+                Diagnostic::new(rule::VALUE, message)
+                    .at(&text.span, "expected letters, digits, `.`, `_` and `-`"),
+            );
+        }
+        Some(text.value)
+    };
+    let on = part("true", report).unwrap_or_default();
+    let off = part("false", report).unwrap_or_default();
+    inner.finish(report);
+    if on == off {
+        report.push(
+            Diagnostic::new(rule::VALUE, "both values of the switch have one tag part")
+                .at(&span, "a tag would stand for two contents")
+                .help("tag-part = { false = \"-plain\" }"),
+        );
+    }
+    Some(TagPart { on, off })
+}

@@ -1,0 +1,119 @@
+//! What comes out: the product of a stage, its config, and the tag that it may have.
+
+use std::collections::BTreeMap;
+
+use super::build::Planner;
+use super::tree::absolute;
+use super::{ImageConfig, PlannedGate, PlannedOutput, Selection, What};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::Output;
+use crate::text::Template;
+
+impl Planner<'_, '_> {
+    pub(super) fn output(&mut self, gates: &[PlannedGate]) -> Option<PlannedOutput> {
+        match self.selection.what {
+            What::Gates => {
+                if gates.is_empty() {
+                    let lane = self.selection.setting.lane;
+                    let message = format!(
+                        "no gate checks anything of lane `{}`",
+                        self.selection.setting.name
+                    );
+                    self.report
+                        .push(Diagnostic::new(rule::REQUEST, message).at(&lane.span, "this lane"));
+                }
+                Some(PlannedOutput::Gates)
+            }
+            What::Stage(name) => {
+                let &stage = self.index.get(name)?;
+                Some(PlannedOutput::Product {
+                    stage,
+                    root: None,
+                    config: Box::new(self.inherited[stage].config.clone()),
+                    tag: None,
+                    span: self.stages[stage].span.clone(),
+                })
+            }
+            What::Output(output) => self.declared(output),
+        }
+    }
+
+    fn declared(&mut self, output: &Output) -> Option<PlannedOutput> {
+        let &stage = self.index.get(output.stage.value.as_str())?;
+        let root = output.root.as_ref().and_then(|template| {
+            let root = self
+                .selection
+                .fill(template, &BTreeMap::new(), &mut self.report)?;
+            absolute(&root, &template.span, &mut self.report)
+        });
+        let tag = match self.selection.tag(output, &mut self.report) {
+            Ok(tag) => tag,
+            Err(why) => {
+                self.unpublishable.extend(why);
+                None
+            }
+        };
+        let config = match output.root {
+            Some(_) => ImageConfig::default(),
+            None => self.inherited[stage].config.clone(),
+        };
+        Some(PlannedOutput::Product {
+            stage,
+            root,
+            config: Box::new(config),
+            tag: tag.filter(|_| self.unpublishable.is_empty()),
+            span: output.span.clone(),
+        })
+    }
+}
+
+impl<'g> Selection<'g> {
+    /// The tag of an output: its template with what the switches add; nothing when it has none.
+    ///
+    /// # Errors
+    /// Why what is built may have no tag, each a sentence.
+    pub(crate) fn tag(
+        &self,
+        output: &'g Output,
+        report: &mut Report,
+    ) -> Result<Option<String>, Vec<String>> {
+        let part = self
+            .setting
+            .tag_part(&output.stage.value)
+            .map_err(|switches| {
+                switches
+                    .into_iter()
+                    .map(|switch| {
+                        let on = self.setting.switches.get(switch) == Some(&true);
+                        format!("switch `{switch}` is {on}, and has no `tag-part`")
+                    })
+                    .collect::<Vec<_>>()
+            })?;
+        let Some(template) = &output.tag else {
+            return Ok(None);
+        };
+        let tag = self.fill(template, &BTreeMap::new(), report);
+        Ok(tag
+            .map(|tag| tag + &part)
+            .filter(|tag| valid(tag, template, report)))
+    }
+}
+
+/// A tag, or a whole reference with one: `app:1.0`. The engine says the rest.
+fn valid(tag: &str, template: &Template, report: &mut Report) -> bool {
+    let last = tag.rsplit(['/', ':']).next().unwrap_or_default();
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"._-/:".contains(&b);
+    let good = last.len() <= 128
+        && last.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && tag.bytes().all(word);
+    if !good {
+        report.push(not_a_tag(tag, &template.span));
+    }
+    good
+}
+
+fn not_a_tag(tag: &str, span: &Span) -> Diagnostic {
+    Diagnostic::new(rule::VALUE, format!("`{tag}` is not a tag"))
+        .at(span, "made from this")
+        .help("letters, digits, `.`, `_` and `-`, at most 128; a name may stand before it: app:1.0")
+}
