@@ -170,6 +170,8 @@ pub mod rule {
     pub const REFUSED: Rule = Rule("LK016");
     /// A stage that the lane does not have, named without a condition.
     pub const NOT_IN_LANE: Rule = Rule("LK017");
+    /// Another stage's product that would become part of this one's tree.
+    pub const COPIED: Rule = Rule("LK030");
     /// A tag that stands for two contents.
     pub const TAG: Rule = Rule("LK040");
 }

@@ -263,8 +263,8 @@ pub struct Stage {
     pub when: Option<When>,
     /// How it begins.
     pub from: Option<From>,
-    /// The paths and patterns that are the product; without any the root is.
-    pub tree: Vec<Template>,
+    /// What of the root is the product; without any the root is.
+    pub tree: Vec<TreeEntry>,
     /// Trees that are put together into one.
     pub merge: Vec<Part>,
     /// Trees that are put onto the root before the steps.
@@ -277,6 +277,19 @@ pub struct Stage {
     pub image: ImageTable,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// An entry of `tree`.
+#[derive(Debug, Clone)]
+pub struct TreeEntry {
+    /// A path; its last part may be a pattern.
+    pub at: Template,
+    /// What of that directory it is: patterns below it; none is all of it.
+    pub only: Vec<Template>,
+    /// What of that directory it is not: patterns below it.
+    pub except: Vec<Template>,
+    /// In which lanes it is there.
+    pub when: Option<When>,
 }
 
 /// An entry of `merge` or `add`.
@@ -354,7 +367,17 @@ pub struct File {
     pub when: Option<When>,
 }
 
-/// A product of another stage, mounted read-only.
+/// How a step gets a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UseAs {
+    /// Mounted read-only; gone after the step.
+    #[default]
+    Mount,
+    /// Copied into the root before the step, which may write there.
+    Copy,
+}
+
+/// A product of another stage that a step sees.
 #[derive(Debug, Clone)]
 pub struct Use {
     /// The stage.
@@ -363,6 +386,8 @@ pub struct Use {
     pub sub: Option<Template>,
     /// Where it appears, in place of its own path.
     pub at: Option<Template>,
+    /// How it gets there.
+    pub how: UseAs,
     /// In which lanes it is there.
     pub when: Option<When>,
     /// Where it was written.

@@ -255,7 +255,7 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
                 rule::VALUE,
                 format!("stage `{name}` has no step that makes its tree"),
             )
-            .at(&tree.span, "nothing writes here"),
+            .at(&tree.at.span, "nothing writes here"),
         );
     }
     templates_of(stage, |template| check_template(graph, template, report));
@@ -414,7 +414,10 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
     if let Some(From::Image(template)) = &stage.from {
         each(template);
     }
-    stage.tree.iter().for_each(&mut each);
+    for entry in &stage.tree {
+        each(&entry.at);
+        entry.only.iter().chain(&entry.except).for_each(&mut each);
+    }
     for (edit, _) in stage.env.values() {
         match edit {
             EnvEdit::Set(template) => each(template),

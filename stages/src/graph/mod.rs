@@ -269,7 +269,8 @@ fn stage_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
         .iter()
         .flat_map(|step| brings_conditions(&step.sees).chain(&step.when));
     let parts = parts.flat_map(|part| &part.when);
-    stage.when.iter().chain(parts).chain(steps)
+    let tree = stage.tree.iter().flat_map(|entry| &entry.when);
+    stage.when.iter().chain(tree).chain(parts).chain(steps)
 }
 
 /// The conditions of what a step sees or a kit brings.

@@ -380,6 +380,13 @@ impl Lines {
     }
 }
 
+/// A copy of one path of a root to the same place, without what is not of the product.
+fn copy_some(from: &Output, path: &crate::plan::TreePath) -> Copy {
+    copy_path(from, path)
+        .include(path.only())
+        .exclude(path.except())
+}
+
 /// A plain copy of one path to the same place.
 fn copy_path(from: &Output, path: &crate::plan::TreePath) -> Copy {
     let parent = match path.as_str().rsplit_once('/') {

@@ -19,6 +19,7 @@ impl Lowering<'_> {
         step: &PlannedStep,
         root: Option<Output>,
     ) -> Result<Output, Failed> {
+        let root = self.copies(index, stage, step, root)?;
         let root = root.map_or_else(Root::scratch, Root::writable);
         let options = &self.host.exec;
         let mut exec = Exec::new(self.platform.clone(), root, command(step))
@@ -86,7 +87,9 @@ impl Lowering<'_> {
                         return Err(Failed::new(crate::diag::rule::ENGINE, text));
                     };
                     let copy = Copy::new(context.clone(), format!("/{from}"), format!("/{to}"));
-                    op = op.copy(copy.contents().make_parents().mode(FILE_MODE));
+                    // A link that is listed stands for its target: that is sent too.
+                    let copy = copy.follow_symlink().contents().make_parents();
+                    op = op.copy(copy.mode(FILE_MODE));
                 }
                 StepFile::Script { to, text } => {
                     let path = format!("/{to}");

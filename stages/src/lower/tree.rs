@@ -2,9 +2,9 @@
 
 use llb::{Copy, FileOp, Merge, Output, caps};
 
-use super::{Failed, Lowering, copy_path};
+use super::{Failed, Lowering, copy_path, copy_some};
 use crate::diag::Span;
-use crate::plan::{PlannedStage, StageIndex, TreePath};
+use crate::plan::{CopiedPart, PlannedStage, PlannedStep, StageIndex, TreePath};
 
 impl Lowering<'_> {
     /// The product out of the root after the last step, at its own paths, and nothing else. Mount
@@ -17,7 +17,7 @@ impl Lowering<'_> {
     ) -> Result<Output, Failed> {
         let mut op = FileOp::new(None);
         for path in paths {
-            op = op.copy(copy_path(root, path));
+            op = op.copy(copy_some(root, path));
         }
         let metadata =
             self.stage_metadata(format!("[{}] tree", stage.name), &stage.span, &stage.name);
@@ -66,6 +66,37 @@ impl Lowering<'_> {
             .build()?)
     }
 
+    /// Products of other stages, into the root of a step before it runs. By their bytes: a
+    /// producer that makes the same ones again re-runs neither this copy nor the step.
+    pub(super) fn copies(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        step: &PlannedStep,
+        root: Option<Output>,
+    ) -> Result<Option<Output>, Failed> {
+        if step.copies.is_empty() {
+            return Ok(root);
+        }
+        let mut op = FileOp::new(root);
+        for copied in &step.copies {
+            let product = self
+                .product_for(index, copied.stage)
+                .map_err(|e| e.within(&copied.span))?;
+            match &copied.what {
+                CopiedPart::Paths(paths) => {
+                    for path in paths {
+                        op = op.copy(copy_path(&product, path));
+                    }
+                }
+                CopiedPart::Part { sub, at } => op = op.copy(copy_to(&product, sub, at)),
+            }
+        }
+        let name = format!("[{}] copies for {}", stage.name, step.name);
+        let metadata = self.stage_metadata(name, &step.span, &stage.name);
+        Ok(Some(op.metadata(metadata).build()?))
+    }
+
     fn put(&self, mut op: FileOp, trees: Vec<(StageIndex, Output)>) -> FileOp {
         for (part, tree) in trees {
             if let crate::plan::Product::Tree(paths) = &self.plan.stages[part].product {
@@ -87,5 +118,20 @@ impl Lowering<'_> {
         let metadata = self.metadata(format!("[bundle] {root}"), span);
         let copy = Copy::new(product.clone(), root, "/").contents();
         Ok(FileOp::new(None).copy(copy).metadata(metadata).build()?)
+    }
+}
+
+/// A copy of a file, or of what is in a directory, to another place. Where the names are the same
+/// the directory itself is copied into the one above, so that it keeps its mode and owner.
+fn copy_to(from: &Output, sub: &str, at: &str) -> Copy {
+    let split = |path: &str| {
+        path.rsplit_once('/')
+            .map(|(up, name)| (format!("{up}/"), name.to_owned()))
+    };
+    match (split(sub), split(at)) {
+        (Some((_, from_name)), Some((up, name))) if from_name == name => {
+            Copy::new(from.clone(), sub, up).make_parents()
+        }
+        _ => Copy::new(from.clone(), sub, at).contents().make_parents(),
     }
 }

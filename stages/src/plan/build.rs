@@ -8,7 +8,7 @@ use super::{
     step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{EnvEdit, From, Part, Stage};
+use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
 use crate::text::Template;
 
 /// What a stage hands to those that start from it, beside its files.
@@ -117,6 +117,7 @@ impl<'g> Planner<'_, 'g> {
         let product = self.product(stage, &start);
         if let Product::Tree(paths) = &product {
             writable(paths, &steps, &stage.span, &mut self.report);
+            copied_apart(paths, &steps, &stage.span, &mut self.report);
         }
         let planned = PlannedStage {
             name: name.to_owned(),
@@ -259,17 +260,49 @@ impl<'g> Planner<'_, 'g> {
         if stage.tree.is_empty() {
             return Product::Root;
         }
-        let mut paths = Vec::new();
-        for template in &stage.tree {
-            let text = self
-                .selection
-                .fill(template, &BTreeMap::new(), &mut self.report);
-            let path = text.and_then(|t| TreePath::parse(&t, &template.span, &mut self.report));
-            paths.extend(path);
-        }
+        let mut paths: Vec<TreePath> = stage
+            .tree
+            .iter()
+            .filter_map(|entry| self.tree_path(entry))
+            .collect();
         paths.sort();
         paths.dedup();
+        if paths.is_empty() && self.report.is_empty() {
+            let lane = self.selection.setting.name;
+            let message = format!("the tree has no path in lane `{lane}`");
+            let span = stage
+                .tree
+                .first()
+                .map_or(&stage.span, |entry| &entry.at.span);
+            self.report.push(
+                Diagnostic::new(rule::VALUE, message)
+                    .at(span, "no entry's `when` holds")
+                    .related(&stage.span, "this stage"),
+            );
+        }
         Product::Tree(paths)
+    }
+
+    fn tree_path(&mut self, entry: &TreeEntry) -> Option<TreePath> {
+        if !self.selection.setting.holds(entry.when.as_ref()) {
+            return None;
+        }
+        let none = BTreeMap::new();
+        let report = &mut self.report;
+        let text = self.selection.fill(&entry.at, &none, report)?;
+        let path = TreePath::parse(&text, &entry.at.span, report)?;
+        let mut patterns = |templates: &[Template]| {
+            let filled = templates.iter().map(|template| {
+                let text = self.selection.fill(template, &none, report)?;
+                super::tree::below(&text, &template.span, report)
+            });
+            // All of them, so that everything wrong is said at once.
+            let all = filled.collect::<Vec<Option<String>>>();
+            all.into_iter().collect::<Option<Vec<String>>>()
+        };
+        let (only, except) = (patterns(&entry.only), patterns(&entry.except));
+        let (only, except) = (only?, except?);
+        path.some_of(only, except, &entry.at.span, report)
     }
 
     /// The paths of a tree; none for a root.
@@ -335,6 +368,38 @@ fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, repor
                     .help("what a step writes there is not in its root: mount it elsewhere"),
                 );
             }
+        }
+    }
+}
+
+/// What a step gets as a copy is another stage's product, and not this one's by accident: a tree
+/// path above it would take it in.
+fn copied_apart(
+    paths: &[TreePath],
+    steps: &[super::PlannedStep],
+    span: &Span,
+    report: &mut Report,
+) {
+    for copied in steps.iter().flat_map(|step| &step.copies) {
+        let places = copied.places();
+        for path in paths {
+            let above = |place: &&TreePath| {
+                path.directory() != place.directory()
+                    && super::tree::inside(place.directory(), path.directory())
+                    && path.overlaps(place)
+            };
+            let Some(place) = places.iter().find(above) else {
+                continue;
+            };
+            report.push(
+                Diagnostic::new(
+                    rule::COPIED,
+                    format!("the tree path {} takes in what is copied to {}", path.as_str(), place.as_str()),
+                )
+                .at(&copied.span, "another stage's product")
+                .related(span, "the stage whose tree it is")
+                .help("let `tree` name narrower paths, or leave this one out: { at = \"…\", except = [\"…/**\"] }"),
+            );
         }
     }
 }

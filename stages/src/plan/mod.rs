@@ -8,6 +8,7 @@ mod output;
 mod select;
 mod step;
 mod tree;
+mod uses;
 mod values;
 
 use std::collections::BTreeMap;
@@ -157,6 +158,8 @@ pub struct PlannedStep {
     pub files: BTreeMap<String, Vec<StepFile>>,
     /// Products that it sees.
     pub uses: Vec<UseMount>,
+    /// Products that are copied into its root before it runs.
+    pub copies: Vec<UseCopy>,
     /// Cache mounts.
     pub cache: Vec<CacheMount>,
     /// Whether it has a network.
@@ -206,6 +209,41 @@ pub struct UseMount {
     pub at: String,
     /// Where it was written.
     pub span: Span,
+}
+
+/// A product of another stage, copied into the root before the step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UseCopy {
+    /// The stage.
+    pub stage: StageIndex,
+    /// What of its product.
+    pub what: CopiedPart,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Which part of a product is copied, and where to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopiedPart {
+    /// These paths of a tree, each to where it was.
+    Paths(Vec<TreePath>),
+    /// One file or directory.
+    Part {
+        /// Its path in the product.
+        sub: String,
+        /// Its path in the root.
+        at: String,
+    },
+}
+
+impl UseCopy {
+    /// What it puts into the root, and where.
+    pub(crate) fn places(&self) -> Vec<TreePath> {
+        match &self.what {
+            CopiedPart::Paths(paths) => paths.clone(),
+            CopiedPart::Part { at, .. } => vec![TreePath::all_of(at.clone())],
+        }
+    }
 }
 
 /// A cache mount of a step.

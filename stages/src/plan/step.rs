@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
-use super::tree::{absolute, directories, inside};
-use super::{CacheMount, HostSetting, PlannedStep, Product, StepFile, UseMount};
+use super::tree::{absolute, inside};
+use super::{CacheMount, HostSetting, PlannedStep, StepFile, uses};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Brings, Command, Need, Step, Use};
+use crate::file::{Brings, Command, Need, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
@@ -43,7 +43,7 @@ pub(super) fn plan<'g>(
             })
         }
     };
-    let uses = uses(planner, &sees, &from.env);
+    let (uses, copies) = uses::plan(planner, &sees, &from.env);
     let cache = caches(planner, &sees, &from.env);
     let host = host(planner, &sees);
     let cwd = if files.contains_key(FILES) {
@@ -62,6 +62,7 @@ pub(super) fn plan<'g>(
         host,
         files,
         uses,
+        copies,
         cache,
         network: step.network,
         cwd,
@@ -231,7 +232,7 @@ fn target(file: &StepFile) -> &str {
 }
 
 /// A declared place: filled in, absolute and clean.
-fn place(
+pub(super) fn place(
     planner: &mut Planner<'_, '_>,
     template: &Template,
     env: &BTreeMap<String, String>,
@@ -245,88 +246,6 @@ fn place(
         return None;
     }
     Some(path)
-}
-
-fn uses(
-    planner: &mut Planner<'_, '_>,
-    sees: &[&Brings],
-    env: &BTreeMap<String, String>,
-) -> Vec<UseMount> {
-    let mut mounts = Vec::new();
-    for used in sees.iter().flat_map(|brings| &brings.uses) {
-        if !planner.selection.setting.holds(used.when.as_ref()) {
-            continue;
-        }
-        let Some(&stage) = planner.index.get(used.stage.value.as_str()) else {
-            continue;
-        };
-        if used.sub.is_none() && directories(planner.paths(stage)).contains(&"/") {
-            planner.report.push(
-                Diagnostic::new(
-                    rule::PATH,
-                    format!("the tree of `{}` stands at `/`", used.stage.value),
-                )
-                .at(&used.span, "nothing can be mounted there")
-                .help("name the part that is used: { stage, sub }"),
-            );
-            continue;
-        }
-        match &used.sub {
-            None => {
-                let places: Vec<String> = directories(planner.paths(stage))
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect();
-                let span = &used.span;
-                mounts.extend(places.into_iter().map(|place| UseMount {
-                    stage,
-                    sub: place.clone(),
-                    at: place,
-                    span: span.clone(),
-                }));
-            }
-            Some(sub) => {
-                let Some(sub_path) = place(planner, sub, env) else {
-                    continue;
-                };
-                contained(planner, used, stage, &sub_path, &sub.span);
-                let at = match &used.at {
-                    Some(at) => place(planner, at, env),
-                    None => Some(sub_path.clone()),
-                };
-                if let Some(at) = at {
-                    mounts.push(UseMount {
-                        stage,
-                        sub: sub_path,
-                        at,
-                        span: used.span.clone(),
-                    });
-                }
-            }
-        }
-    }
-    mounts.sort_by(|a, b| a.at.cmp(&b.at));
-    mounts
-}
-
-/// A part of a tree must be of that tree.
-fn contained(planner: &mut Planner<'_, '_>, used: &Use, stage: usize, sub: &str, span: &Span) {
-    let Product::Tree(paths) = &planner.stages[stage].product else {
-        return;
-    };
-    let fits = |d: &str| inside(sub, d) || inside(d, sub);
-    if !paths.iter().any(|path| fits(path.directory())) {
-        let has: Vec<&str> = paths.iter().map(|p| p.as_str()).collect();
-        let list = has.join(", ");
-        planner.report.push(
-            Diagnostic::new(
-                rule::PATH,
-                format!("`{sub}` is not in the tree of `{}`", used.stage.value),
-            )
-            .at(span, "this part")
-            .help(format!("its tree has: {list}")),
-        );
-    }
 }
 
 fn caches(
@@ -381,6 +300,7 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
         .map(|cache| (&cache.at, "a cache", &step.span));
     let mut mounts: Vec<_> = files.chain(uses).chain(caches).collect();
     mounts.sort_by(|a, b| a.0.cmp(b.0));
+    copies_seen(step, &mounts, report);
     for (i, (inner, other, second)) in mounts.iter().enumerate() {
         // Not the one before it alone: `/n-x` sorts between `/n` and `/n/y`.
         let outer = mounts[..i].iter().find(|(outer, ..)| inside(inner, outer));
@@ -394,6 +314,27 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
                 .related(first, "lies in this one")
                 .help("mount one of them elsewhere with `at`, or only a part of it with `sub`"),
             );
+        }
+    }
+}
+
+/// A product that is copied under a mount would not be seen.
+fn copies_seen(step: &PlannedStep, mounts: &[(&String, &str, &Span)], report: &mut Report) {
+    for copied in &step.copies {
+        for place in copied.places() {
+            let over = mounts.iter().find(|(at, ..)| inside(place.directory(), at));
+            if let Some((at, what, span)) = over {
+                let message = format!(
+                    "a product is copied to {} under the mount of {what}",
+                    place.as_str()
+                );
+                report.push(
+                    Diagnostic::new(rule::OVERLAP, message)
+                        .at(&copied.span, "the step would not see it")
+                        .related(span, format!("mounted at {at}"))
+                        .help("copy it elsewhere with `sub` and `at`"),
+                );
+            }
         }
     }
 }

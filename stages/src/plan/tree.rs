@@ -2,9 +2,14 @@
 
 use crate::diag::{Diagnostic, Report, Span, rule};
 
-/// A path or pattern of a tree: absolute, clean, with `/`.
+/// What of a root is a product: a path or pattern, absolute and clean, with `/`; of a directory
+/// perhaps only some.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TreePath(String);
+pub struct TreePath {
+    path: String,
+    only: Vec<String>,
+    except: Vec<String>,
+}
 
 impl TreePath {
     /// Checks a declared path.
@@ -17,7 +22,10 @@ impl TreePath {
         if is_pattern(parent) {
             report.push(
                 Diagnostic::new(rule::PATH, format!("`{text}` has a pattern in the middle"))
-                    .at(span, "only the last part of a path may be a pattern"),
+                    .at(span, "only the last part of a path may be a pattern")
+                    .help(
+                        "name the directory above it: { at = \"/opt\", only = [\"*/lib/*.so\"] }",
+                    ),
             );
             return None;
         }
@@ -38,50 +46,181 @@ impl TreePath {
             );
             return None;
         }
-        Some(Self(path))
+        Some(Self::all_of(path))
+    }
+
+    /// The whole of a path that is known to be good.
+    pub(super) fn all_of(path: String) -> Self {
+        Self {
+            path,
+            only: Vec::new(),
+            except: Vec::new(),
+        }
+    }
+
+    /// Some of a directory: what one of `only` matches, if there are any, and none of `except`.
+    pub(super) fn some_of(
+        self,
+        mut only: Vec<String>,
+        mut except: Vec<String>,
+        span: &Span,
+        report: &mut Report,
+    ) -> Option<Self> {
+        if self.is_pattern() && !(only.is_empty() && except.is_empty()) {
+            report.push(
+                Diagnostic::new(
+                    rule::PATH,
+                    format!("`{}` is a pattern, and has `only` or `except`", self.path),
+                )
+                .at(span, "some of which of them?")
+                .help("name their directory in `at`, and the pattern in `only`"),
+            );
+            return None;
+        }
+        for patterns in [&mut only, &mut except] {
+            patterns.sort();
+            patterns.dedup();
+        }
+        Some(Self {
+            only,
+            except,
+            ..self
+        })
     }
 
     /// The path or pattern itself.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.path
+    }
+
+    /// What of a directory it is, as patterns below it; none is all of it.
+    pub fn only(&self) -> &[String] {
+        &self.only
+    }
+
+    /// What of a directory it is not, as patterns below it.
+    pub fn except(&self) -> &[String] {
+        &self.except
     }
 
     /// Whether it stands for several paths.
     pub fn is_pattern(&self) -> bool {
-        is_pattern(&self.0)
+        is_pattern(&self.path)
     }
 
     /// The directory that holds everything that it stands for: itself, or a pattern's parent.
     pub fn directory(&self) -> &str {
         if self.is_pattern() {
-            match self.0.rsplit_once('/') {
-                Some(("", _)) | None => "/",
-                Some((parent, _)) => parent,
-            }
+            parent(&self.path)
         } else {
-            &self.0
+            &self.path
         }
     }
 
     /// Whether both could name one file: equal, one inside the other, or patterns of one
     /// directory that share names (any two patterns count, since neither is known to miss).
-    fn overlaps(&self, other: &Self) -> bool {
-        match (self.is_pattern(), other.is_pattern()) {
-            (false, false) => inside(&self.0, &other.0) || inside(&other.0, &self.0),
-            (true, true) => self.directory() == other.directory() && common(&self.0, &other.0),
-            (true, false) => self.covers(&other.0) || inside(self.directory(), &other.0),
-            (false, true) => other.overlaps(self),
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        if self.leaves_out(&other.path) || other.leaves_out(&self.path) {
+            return false;
         }
+        let (mine, others) = (self.reach(), other.reach());
+        mine.iter().any(|a| others.iter().any(|b| meet(a, b)))
     }
 
-    /// Whether `path` is one of those that the pattern stands for, or lies below one.
-    fn covers(&self, path: &str) -> bool {
-        let depth = self.0.matches('/').count();
-        let head: Vec<&str> = path.split('/').take(depth + 1).collect();
-        globset::GlobBuilder::new(&self.0)
-            .literal_separator(true)
-            .build()
-            .is_ok_and(|glob| glob.compile_matcher().is_match(head.join("/")))
+    /// Whether it has nothing at `path` or below, by `except`.
+    pub(super) fn leaves_out(&self, path: &str) -> bool {
+        let Some(below) = path.strip_prefix(&self.path) else {
+            return false;
+        };
+        let Some(below) = below.strip_prefix('/') else {
+            return false;
+        };
+        let heads = below
+            .match_indices('/')
+            .map(|(end, _)| &below[..end])
+            .chain([below]);
+        heads.into_iter().any(|head| {
+            // `x/**` leaves out what is in `x`; the directory alone is in nobody's way.
+            let inside = format!("{head}/x");
+            self.except.iter().any(|pattern| {
+                pattern == head
+                    || matches(pattern, head)
+                    || matches(pattern, &inside) && pattern.ends_with("/**")
+            })
+        })
+    }
+
+    /// The paths and patterns under which all of it lies, as narrow as the fixed beginnings of
+    /// `only` allow.
+    fn reach(&self) -> Vec<String> {
+        if self.only.is_empty() {
+            return vec![self.path.clone()];
+        }
+        let below = |pattern: &String| {
+            let fixed = pattern.split('/').take_while(|part| !is_pattern(part));
+            std::iter::once(self.path.as_str())
+                .chain(fixed)
+                .collect::<Vec<_>>()
+                .join("/")
+        };
+        self.only.iter().map(below).collect()
+    }
+}
+
+/// Whether two paths or patterns (in their last part) could name one file.
+fn meet(a: &str, b: &str) -> bool {
+    match (is_pattern(a), is_pattern(b)) {
+        (false, false) => inside(a, b) || inside(b, a),
+        (true, true) => parent(a) == parent(b) && common(a, b),
+        (true, false) => covers(a, b) || inside(parent(a), b),
+        (false, true) => meet(b, a),
+    }
+}
+
+/// Whether `path` is one of those that the pattern stands for, or lies below one.
+fn covers(pattern: &str, path: &str) -> bool {
+    let depth = pattern.matches('/').count();
+    let head: Vec<&str> = path.split('/').take(depth + 1).collect();
+    matches(pattern, &head.join("/"))
+}
+
+fn matches(pattern: &str, path: &str) -> bool {
+    globset::GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .is_ok_and(|glob| glob.compile_matcher().is_match(path))
+}
+
+/// A pattern of `only` or `except`: below a directory, with `*`, `?` and `**`.
+pub(super) fn below(text: &str, span: &Span, report: &mut Report) -> Option<String> {
+    let wrong = if text.is_empty() || text.starts_with('/') {
+        Some("expected a pattern below the directory, without a `/` in front")
+    } else if text.starts_with('!') {
+        Some("what `only` and `except` say is said without `!`")
+    } else if text.contains(['\\', '[', ']', '{', '}']) {
+        Some("only `*`, `?` and `**` are patterns here, with `/` between parts")
+    } else if text
+        .split('/')
+        .any(|part| part.is_empty() || part == "." || part == "..")
+    {
+        Some("expected a pattern without `.`, `..`, `//` and a `/` at its end")
+    } else {
+        None
+    };
+    if let Some(why) = wrong {
+        report.push(
+            Diagnostic::new(rule::PATH, format!("`{text}` is not a pattern here")).at(span, why),
+        );
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// The directory above a path.
+pub(super) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => "/",
+        Some((parent, _)) => parent,
     }
 }
 
@@ -188,7 +327,50 @@ mod tests {
     use super::*;
 
     fn path(text: &str) -> TreePath {
-        TreePath(text.into())
+        TreePath::all_of(text.into())
+    }
+
+    fn some(at: &str, only: &[&str], except: &[&str]) -> TreePath {
+        let list = |patterns: &[&str]| patterns.iter().map(|p| (*p).to_owned()).collect();
+        TreePath {
+            path: at.into(),
+            only: list(only),
+            except: list(except),
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_in_nobodys_way() {
+        let runtime = some("/r", &[], &["ffmpeg/**", "lib/onnx*", "doc"]);
+        for (other, want) in [
+            ("/r/ffmpeg", false),
+            ("/r/ffmpeg/bin", false),
+            ("/r/lib/onnx", false),
+            ("/r/lib/onnx*", false),
+            ("/r/lib/tvm", true),
+            ("/r/doc/x", false),
+            ("/r/docs", true),
+            ("/r", true),
+            ("/", true),
+        ] {
+            assert_eq!(runtime.overlaps(&path(other)), want, "{other}");
+            assert_eq!(path(other).overlaps(&runtime), want, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_named_is_in_nobodys_way() {
+        let some_of = some("/r", &["lib/*.dll", "bin/x"], &[]);
+        for (other, want) in [
+            ("/r/lib/a", true),
+            ("/r/bin/y", false),
+            ("/r/bin", true),
+            ("/r/include", false),
+        ] {
+            assert_eq!(some_of.overlaps(&path(other)), want, "{other}");
+            assert_eq!(path(other).overlaps(&some_of), want, "{other}");
+        }
+        assert!(!some("/r", &["**/*.h"], &[]).overlaps(&path("/s")));
     }
 
     #[test]

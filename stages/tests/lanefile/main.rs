@@ -6,3 +6,4 @@ mod errors;
 mod language;
 mod llb;
 mod tags;
+mod trees;

@@ -4,6 +4,7 @@ mod condition;
 mod gate;
 mod lane;
 mod stage;
+mod tree;
 
 use std::collections::BTreeMap;
 

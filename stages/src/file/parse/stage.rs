@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::when;
-use super::{Names, Value, template, templates};
+use super::{Names, Value, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
 
@@ -18,7 +18,7 @@ pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
     let stage = Stage {
         when: when(fields, report),
         from,
-        tree: templates(fields, "tree", Dollar::Ours, report).unwrap_or_default(),
+        tree: tree::entries(fields, report),
         merge: parts(fields, "merge", report),
         add: parts(fields, "add", report),
         env: env(fields, report),
@@ -337,6 +337,8 @@ fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File
     Some(File { from, at, when })
 }
 
+const USE_AS: [(&str, UseAs); 2] = [("mount", UseAs::Mount), ("copy", UseAs::Copy)];
+
 fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Use> {
     let span = Span::new(source, value.span());
     match value.get_ref() {
@@ -346,6 +348,7 @@ fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Us
             let when = when(&mut fields, report);
             let sub = template(&mut fields, "sub", report);
             let at = template(&mut fields, "at", report);
+            let how = fields.word("as", &USE_AS, report).unwrap_or_default();
             if let (Some(at), None) = (&at, &sub) {
                 report.push(
                     Diagnostic::new(
@@ -360,6 +363,7 @@ fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Us
                 stage: stage?,
                 sub,
                 at,
+                how,
                 when,
                 span,
             })
@@ -370,6 +374,7 @@ fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Us
                 stage,
                 sub: None,
                 at: None,
+                how: UseAs::Mount,
                 when: None,
                 span,
             })

@@ -1,0 +1,144 @@
+//! The products of other stages that a step sees: mounted, or copied into its root.
+
+use std::collections::BTreeMap;
+
+use super::build::Planner;
+use super::step::place;
+use super::tree::{directories, inside};
+use super::{CopiedPart, Product, UseCopy, UseMount};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::{Brings, Use, UseAs};
+
+pub(super) fn plan(
+    planner: &mut Planner<'_, '_>,
+    sees: &[&Brings],
+    env: &BTreeMap<String, String>,
+) -> (Vec<UseMount>, Vec<UseCopy>) {
+    let (mut mounts, mut copies) = (Vec::new(), Vec::new());
+    for used in sees.iter().flat_map(|brings| &brings.uses) {
+        if !planner.selection.setting.holds(used.when.as_ref()) {
+            continue;
+        }
+        let Some(&stage) = planner.index.get(used.stage.value.as_str()) else {
+            continue;
+        };
+        match used.how {
+            UseAs::Mount => mounts.extend(mounted(planner, used, stage, env)),
+            UseAs::Copy => copies.extend(copied(planner, used, stage, env)),
+        }
+    }
+    mounts.sort_by(|a, b| a.at.cmp(&b.at));
+    copies_apart(&copies, &mut planner.report);
+    (mounts, copies)
+}
+
+fn mounted(
+    planner: &mut Planner<'_, '_>,
+    used: &Use,
+    stage: usize,
+    env: &BTreeMap<String, String>,
+) -> Vec<UseMount> {
+    let mount = |sub: String, at: String| UseMount {
+        stage,
+        sub,
+        at,
+        span: used.span.clone(),
+    };
+    if used.sub.is_some() {
+        let part = part(planner, used, stage, env);
+        return part.into_iter().map(|(sub, at)| mount(sub, at)).collect();
+    }
+    let places = directories(planner.paths(stage));
+    if places.contains(&"/") {
+        planner.report.push(
+            Diagnostic::new(
+                rule::PATH,
+                format!("the tree of `{}` stands at `/`", used.stage.value),
+            )
+            .at(&used.span, "nothing can be mounted there")
+            .help("name the part that is used: { stage, sub }"),
+        );
+        return Vec::new();
+    }
+    let places = places.into_iter().map(str::to_owned);
+    places.map(|place| mount(place.clone(), place)).collect()
+}
+
+fn copied(
+    planner: &mut Planner<'_, '_>,
+    used: &Use,
+    stage: usize,
+    env: &BTreeMap<String, String>,
+) -> Option<UseCopy> {
+    let what = match used.sub {
+        None => CopiedPart::Paths(planner.paths(stage).to_vec()),
+        Some(_) => {
+            let (sub, at) = part(planner, used, stage, env)?;
+            CopiedPart::Part { sub, at }
+        }
+    };
+    Some(UseCopy {
+        stage,
+        what,
+        span: used.span.clone(),
+    })
+}
+
+/// The part that is used, and where it appears.
+fn part(
+    planner: &mut Planner<'_, '_>,
+    used: &Use,
+    stage: usize,
+    env: &BTreeMap<String, String>,
+) -> Option<(String, String)> {
+    let template = used.sub.as_ref()?;
+    let sub = place(planner, template, env)?;
+    contained(planner, used, stage, &sub, &template.span);
+    let at = match &used.at {
+        Some(at) => place(planner, at, env)?,
+        None => sub.clone(),
+    };
+    Some((sub, at))
+}
+
+/// A part of a tree must be of that tree.
+fn contained(planner: &mut Planner<'_, '_>, used: &Use, stage: usize, sub: &str, span: &Span) {
+    let Product::Tree(paths) = &planner.stages[stage].product else {
+        return;
+    };
+    let fits = |d: &str| inside(sub, d) || inside(d, sub);
+    let has = |path: &super::TreePath| fits(path.directory()) && !path.leaves_out(sub);
+    if !paths.iter().any(has) {
+        let has: Vec<&str> = paths.iter().map(|p| p.as_str()).collect();
+        let list = has.join(", ");
+        planner.report.push(
+            Diagnostic::new(
+                rule::PATH,
+                format!("`{sub}` is not in the tree of `{}`", used.stage.value),
+            )
+            .at(span, "this part")
+            .help(format!("its tree has: {list}")),
+        );
+    }
+}
+
+/// Two products in one place: which file won would depend on the order of a list.
+fn copies_apart(copies: &[UseCopy], report: &mut Report) {
+    for (i, second) in copies.iter().enumerate() {
+        for first in &copies[..i] {
+            let (ours, theirs) = (second.places(), first.places());
+            let meet = |place: &&super::TreePath| theirs.iter().any(|other| other.overlaps(place));
+            if let Some(place) = ours.iter().find(meet) {
+                report.push(
+                    Diagnostic::new(
+                        rule::OVERLAP,
+                        format!("two products are copied to {}", place.as_str()),
+                    )
+                    .at(&second.span, "second")
+                    .related(&first.span, "first")
+                    .help("put them together in a stage with `merge`, which compares them"),
+                );
+            }
+        }
+    }
+}

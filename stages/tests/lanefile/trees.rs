@@ -1,0 +1,90 @@
+//! Products: what of a root they are, how steps get them.
+
+use crate::common::{load, lower, plan, rendered, request};
+use ::llb::{Caps, Definition};
+
+/// A graph with a stage `part`, whose tree is `/t/part`, and a stage `out`.
+pub(crate) fn graph(tables: &str) -> String {
+    format!(
+        "[graph]\nname = \"t\"\n[lane.l]\nplatform = \"linux/amd64\"\noutput.image = {{ stage = \"out\" }}\noutput.p = {{ stage = \"part\" }}\n\
+         [stage.part]\nfrom = {{ image = \"x\" }}\ntree = [\"/t/part\"]\n\
+         [[stage.part.step]]\nname = \"make\"\nrun = [\"make\"]\n{tables}"
+    )
+}
+
+/// A stage `out` with a step that has these keys.
+fn out(stage: &str, step: &str) -> String {
+    graph(&format!(
+        "[stage.out]\nfrom = {{ image = \"x\" }}\n{stage}\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\n{step}\n"
+    ))
+}
+
+/// What is wrong with a file.
+#[track_caller]
+pub(crate) fn wrong(text: &str) -> String {
+    let loaded = load(text, "");
+    let Ok(graph) = &loaded.graph else {
+        return rendered(&loaded);
+    };
+    match plan(graph, &request("l", &[])) {
+        Ok(_) => "nothing is wrong".into(),
+        Err(report) => report.render(&loaded.sources, false),
+    }
+}
+
+/// The LLB of a file as text.
+#[track_caller]
+pub(crate) fn llb(text: &str) -> String {
+    let loaded = load(text, "");
+    match lower(&loaded, &request("l", &[]), &Caps::all()) {
+        Ok(lowered) => ::llb::view::text(&Definition::new(&lowered.result).to_pb()),
+        Err(report) => panic!(
+            "{}{}",
+            rendered(&loaded),
+            report.render(&loaded.sources, false)
+        ),
+    }
+}
+
+#[test]
+fn a_product_is_copied_into_the_root_before_the_step() {
+    let uses = "uses = [{ stage = \"part\", as = \"copy\" }, { stage = \"part\", sub = \"/t/part/lib\", at = \"/lib/part\", as = \"copy\" }]";
+    insta::assert_snapshot!(llb(&out("tree = [\"/t/part/out*\"]", uses)));
+}
+
+#[test]
+fn copies_do_not_meet_each_other_a_mount_or_a_tree_above_them() {
+    let twice = "uses = [{ stage = \"part\", as = \"copy\" }, { stage = \"part\", sub = \"/t/part/lib\", as = \"copy\" }]";
+    let hidden =
+        "uses = [{ stage = \"part\", as = \"copy\" }]\ncache = [{ id = \"c\", at = \"/t\" }]";
+    let both = [wrong(&out("", twice)), wrong(&out("", hidden))];
+    insta::assert_snapshot!(both.join("----\n"));
+    let copied = "uses = [{ stage = \"part\", as = \"copy\" }]";
+    let tree = |entry: &str| wrong(&out(&format!("tree = [{entry}]"), copied));
+    assert!(tree("\"/t\"").contains("LK030"));
+    for good in [
+        "{ at = \"/t\", except = [\"part/**\"] }",
+        "\"/t/part\"",
+        "\"/t/part/out*\"",
+        "{ at = \"/t\", only = [\"other/*\"] }",
+        "\"/u\"",
+    ] {
+        assert_eq!(tree(good), "nothing is wrong", "{good}");
+    }
+}
+
+#[test]
+fn a_tree_leaves_out_and_picks() {
+    let tree = "tree = [{ at = \"/r\", except = [\"part/**\", \"**/*.pdb\"] }, { at = \"/s\", only = [\"*/lib/*.so\"] }]";
+    insta::assert_snapshot!(llb(&out(tree, "")));
+}
+
+#[test]
+fn patterns_that_cannot_be_are_refused_together() {
+    let tree = "tree = [{ at = \"/r/*\", only = [\"x\"] }, { at = \"/r\", only = [\"/x\", \"!y\", \"a/../b\", \"[c]\"] }, \"/a/*/b\", { except = [\"x\"] }]";
+    let form = wrong(&out(tree, ""));
+    let paths = wrong(&out(&tree.replace(", { except = [\"x\"] }", ""), ""));
+    insta::assert_snapshot!(format!("{form}----\n{paths}"));
+    let never = "tree = [{ at = \"/r\", when = { lane.target = \"arm64\" } }]";
+    insta::assert_snapshot!(wrong(&out(never, "")));
+}
