@@ -6,6 +6,7 @@
 mod files;
 mod images;
 mod refuse;
+mod request;
 mod verdicts;
 
 use std::collections::BTreeMap;
@@ -35,11 +36,15 @@ pub async fn run(
     image: &Path,
 ) -> Outcome {
     let opts = Opts::from_env(env).map_err(|errors| Failure::new(errors.to_string()))?;
-    if let Some(request) = &opts.request {
-        return Err(Failure::unsupported_request(request));
+    if let Some(answer) = opts.request.as_deref().and_then(request::without_file) {
+        return answer;
     }
     refuse::check(&opts).map_err(|errors| Failure::new(errors.to_string()))?;
     let inputs = bridge.inputs().await?;
+    if let Some(id) = &opts.request {
+        let asked = |loaded: &Loaded| asked(&opts, loaded);
+        return request::answer(bridge, &opts, &inputs, id, asked).await;
+    }
     let files::Read { loaded, vertex } = files::read(bridge, &opts, &inputs).await?;
     let build = Build {
         bridge,
@@ -67,7 +72,7 @@ struct Build<'a> {
 impl Build<'_> {
     /// The plan of what was asked for, and the keys of the named contexts that it takes images from.
     async fn plan(&self, loaded: &Loaded) -> Result<(Plan, Facts, Vec<String>), Failure> {
-        let request = self.request(loaded);
+        let request = asked(self.opts, loaded);
         let selection =
             plan::select(&loaded.graph, &request).map_err(|report| self.wrong(report))?;
         let wanted = selection.images().map_err(|report| self.wrong(report))?;
@@ -80,28 +85,6 @@ impl Build<'_> {
             config.labels.extend(self.opts.labels.clone());
         }
         Ok((plan, facts, used))
-    }
-
-    fn request(&self, loaded: &Loaded) -> Request {
-        let mut args = self.opts.args.clone();
-        // The engine's exporters apply it by themselves; steps see it only where the file declares it.
-        let epoch = "SOURCE_DATE_EPOCH";
-        if let (Some(seconds), true) = (
-            self.opts.source_date_epoch,
-            loaded.graph.args.contains_key(epoch),
-        ) {
-            args.insert(epoch.to_owned(), seconds.to_string());
-        }
-        Request {
-            target: self.opts.target.clone(),
-            args,
-            platforms: self
-                .opts
-                .platforms
-                .iter()
-                .map(Platform::to_string)
-                .collect(),
-        }
     }
 
     async fn solve(&self, plan: &Plan, facts: &Facts, context: &Context) -> Outcome {
@@ -262,6 +245,24 @@ impl Build<'_> {
             report,
         }
         .into()
+    }
+}
+
+/// What the options ask of a graph.
+fn asked(opts: &Opts, loaded: &Loaded) -> Request {
+    let mut args = opts.args.clone();
+    // The engine's exporters apply it by themselves; steps see it only where the file declares it.
+    let epoch = "SOURCE_DATE_EPOCH";
+    if let (Some(seconds), true) = (
+        opts.source_date_epoch,
+        loaded.graph.args.contains_key(epoch),
+    ) {
+        args.insert(epoch.to_owned(), seconds.to_string());
+    }
+    Request {
+        target: opts.target.clone(),
+        args,
+        platforms: opts.platforms.iter().map(Platform::to_string).collect(),
     }
 }
 

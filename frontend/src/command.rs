@@ -10,6 +10,8 @@ use std::{fs, io};
 
 use clap::{Parser, Subcommand};
 
+use stages::plan;
+
 use crate::lanefile::{LaneFile, Loaded, Wrong};
 
 /// Something is wrong with the lane file.
@@ -70,7 +72,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn check(file: &Path) -> Result<(), Stop> {
-    let Loaded { graph, .. } = load(file)?;
+    let Loaded { sources, graph } = load(file)?;
+    let report = plan::rehearse(&graph);
+    if let Err(report) = report.into_result(()) {
+        return Err(Stop::Wrong(Wrong { sources, report }));
+    }
     let text = format!(
         "{}: nothing is wrong (lanes: {}, stages: {}, gates: {}, pins: {})\n",
         file.display(),

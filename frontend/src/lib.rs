@@ -6,6 +6,7 @@ pub mod build;
 pub mod command;
 pub mod gateway;
 pub mod lanefile;
+pub mod rules;
 
 /// The gRPC client and server of the engine's bridge, generated from `llb/proto/gateway.proto`.
 /// The text is included, not compiled as a module, so that the formatter leaves it as it was written.

@@ -107,3 +107,55 @@ fn what_is_no_regular_file_is_not_read() {
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
     assert!(stderr.contains("/dev/null is no regular file"), "{stderr}");
 }
+
+#[test]
+fn every_example_is_right() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut count = 0;
+    for entry in std::fs::read_dir(examples).unwrap() {
+        let directory = entry.unwrap().path();
+        if directory.join("lanes.toml").exists() {
+            let (code, _, stderr) = texts(&lanekit(&directory, &["check"]));
+            assert_eq!((code, stderr.as_str()), (Some(0), ""), "{directory:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 2);
+}
+
+/// What only the plan of a lane shows: trees in each other's way, mounts in mounts, values that a target lacks.
+#[test]
+fn every_lane_is_planned_whichever_would_be_built() {
+    let lanes = r#"[graph]
+name = "planned"
+default = "right"
+[lane.right]
+platform = "linux/amd64"
+output.image = { stage = "right" }
+[lane.wrong]
+platform = "linux/amd64"
+output.image = { stage = "wrong" }
+[stage.right]
+from = "scratch"
+[stage.a]
+from = { image = "busybox:1.36" }
+tree = ["/opt"]
+[stage.b]
+from = "a"
+tree = ["/opt/b"]
+[stage.wrong]
+from = { image = "busybox:1.36" }
+add = ["a", "b"]
+[[stage.wrong.step]]
+name = "s"
+cache = [{ id = "x", at = "/c" }, { id = "y", at = "/c/d" }]
+run = ["${arch.msvc-lib}", "${env.NOBODY_KNOWS}"]
+"#;
+    let wrong = directory(lanes, "");
+    let (code, _, stderr) = texts(&lanekit(wrong.path(), &["check"]));
+    assert_eq!(code, Some(1));
+    for said in ["LK010", "LK015", "msvc-lib", "/c/d"] {
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
+    assert!(!stderr.contains("NOBODY_KNOWS` before"), "{stderr}");
+}

@@ -12,6 +12,8 @@
 //! lower           typed ops: the one place that knows LLB
 //! ```
 //!
+//! [`view`] shows graphs and plans to people and tools.
+//!
 //! Nothing here touches the network, a clock or the disk: callers hand in texts
 //! ([`diag::Sources`]) and what the engine told them ([`plan::Facts`]).
 //! What is wrong comes back as a [`diag::Report`]: everything at once, with lines.

@@ -8,7 +8,7 @@ use llb::{Definition, Digest, Local, Metadata, Output};
 use crate::gateway::bridge::{Bridge, Evaluate, Ref};
 use crate::gateway::error::Failure;
 use crate::gateway::opts::Opts;
-use crate::lanefile::{LaneFile, Loaded, beside};
+use crate::lanefile::{LaneFile, Loaded, Wrong, beside};
 
 /// The pins file that most graphs have. It is sent along with the lane file, so that most builds need one transfer.
 const USUAL_PINS: &str = "versions.env";
@@ -22,12 +22,41 @@ pub(super) struct Read {
     pub(super) vertex: Digest,
 }
 
+/// Why there is no graph.
+pub(super) enum Unread {
+    /// The lane file or what belongs to it is wrong.
+    Wrong(Wrong),
+    /// It could not be read.
+    Failed(Failure),
+}
+
+impl From<Wrong> for Unread {
+    fn from(wrong: Wrong) -> Self {
+        Self::Wrong(wrong)
+    }
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<Unread> for Failure {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Wrong(wrong) => wrong.into(),
+            Unread::Failed(failure) => failure,
+        }
+    }
+}
+
 /// Reads the graph that the options name.
 pub(super) async fn read(
     bridge: &Bridge,
     opts: &Opts,
     inputs: &BTreeMap<String, pb::Definition>,
-) -> Result<Read, Failure> {
+) -> Result<Read, Unread> {
     let name = &opts.file.name;
     let given = if opts.file.forced {
         None

@@ -15,7 +15,7 @@ use crate::fake::{Fake, Script};
 
 const DIGEST: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-const HELLO: &str = r#"# syntax=lanekit/frontend
+pub(crate) const HELLO: &str = r#"# syntax=lanekit/frontend
 [graph]
 name = "hello"
 versions = "versions.env"
@@ -64,7 +64,7 @@ inspected = { least = 1, measured = 2, on = 2026-09-02 }
 "#;
 
 /// An engine whose client has these texts in the lane file's directory.
-fn engine(lane_file: &str) -> Script {
+pub(crate) fn engine(lane_file: &str) -> Script {
     let config =
         br#"{"os":"linux","architecture":"amd64","config":{"Env":["PATH=/bin"]}}"#.to_vec();
     let images = ["busybox:1.36", "other:1"].map(|name| {
@@ -89,19 +89,19 @@ fn engine(lane_file: &str) -> Script {
 }
 
 /// What a build came to.
-struct Ran {
-    fake: Fake,
-    answer: Result<BuildResult, rpc::Status>,
+pub(crate) struct Ran {
+    pub(crate) fake: Fake,
+    pub(crate) answer: Result<BuildResult, rpc::Status>,
 }
 
 impl Ran {
-    fn built(&self) -> &BuildResult {
+    pub(crate) fn built(&self) -> &BuildResult {
         self.answer
             .as_ref()
             .unwrap_or_else(|error| panic!("{}", error.message))
     }
 
-    fn refused(&self) -> &rpc::Status {
+    pub(crate) fn refused(&self) -> &rpc::Status {
         self.answer.as_ref().expect_err("it was built")
     }
 
@@ -131,7 +131,7 @@ impl Ran {
     }
 }
 
-async fn run(script: Script, opts: &[&str]) -> Ran {
+pub(crate) async fn run(script: Script, opts: &[&str]) -> Ran {
     run_in(script, opts, Path::new("/nonexistent")).await
 }
 

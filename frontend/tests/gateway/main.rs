@@ -5,3 +5,4 @@ mod bridge;
 mod fake;
 mod flow;
 mod process;
+mod requests;

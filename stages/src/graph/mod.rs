@@ -3,6 +3,7 @@
 //! All lanes are checked at once, whichever is built: an error in the lane that nobody built
 //! today is found today.
 
+mod arguments;
 mod check;
 mod cycle;
 mod gates;

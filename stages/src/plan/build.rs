@@ -154,6 +154,9 @@ impl<'g> Planner<'_, 'g> {
                     return none;
                 };
                 let Some(fact) = self.facts.images.get(&reference) else {
+                    if self.selection.assumed {
+                        return (Start::Image(reference), Inherited::default());
+                    }
                     self.report.push(
                         Diagnostic::new(
                             rule::ENGINE,
@@ -203,6 +206,8 @@ impl<'g> Planner<'_, 'g> {
             } => {
                 let middle = match set {
                     Some(set) => fill(set)?,
+                    // What it is added to is the image's.
+                    None if self.selection.assumed && !env.contains_key(variable) => return None,
                     None => env
                         .get(variable)
                         .filter(|v| !v.is_empty())

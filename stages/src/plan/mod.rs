@@ -1,6 +1,7 @@
 //! One lane and output of a graph, with every value filled in: what will run and what each
 //! step consumes. The only thing below this that knows what will run is [`crate::lower`].
 
+mod assume;
 mod build;
 mod config;
 mod gate;
@@ -13,6 +14,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
+pub use assume::{assume, rehearse};
 pub use build::plan;
 pub use config::ImageConfig;
 pub use select::{Request, Selection, What, select};

@@ -29,6 +29,8 @@ pub struct Selection<'g> {
     pub what: What<'g>,
     /// Arguments that have a value: the caller's, else the default.
     pub args: BTreeMap<&'g str, String>,
+    /// Nobody looked images up: what hangs on their environment is not judged.
+    pub(super) assumed: bool,
 }
 
 /// What of a lane is built.
@@ -85,6 +87,7 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         setting,
         what,
         args,
+        assumed: false,
     };
     for stage in selection
         .roots()

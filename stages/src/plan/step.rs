@@ -57,7 +57,8 @@ pub(super) fn plan<'g>(
     let planned = PlannedStep {
         name: step.name.value.clone(),
         span: step.span.clone(),
-        argv: argv?,
+        // A value that is missing is in the report; the mounts are still judged.
+        argv: argv.unwrap_or_default(),
         env,
         host,
         files,
@@ -140,7 +141,8 @@ fn filtered(
     from: &Inherited,
 ) -> Option<String> {
     let found = planner.selection.value(value, &from.env);
-    if found.is_none() && !matches!(value, ValueRef::Named(_) | ValueRef::Arg(_)) {
+    let may_be_absent = matches!(value, ValueRef::Named(_) | ValueRef::Arg(_));
+    if found.is_none() && !may_be_absent && !planner.selection.unjudged(value) {
         planner.report.push(
             Diagnostic::new(rule::ABSENT, format!("`{name}` has no value in this lane"))
                 .at(span, format!("lane `{}`", planner.selection.setting.name)),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Selection;
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::Form;
 use crate::text::{Piece, Template, ValueRef};
 
 impl Selection<'_> {
@@ -48,16 +49,38 @@ impl Selection<'_> {
         for piece in &template.pieces {
             match piece {
                 Piece::Literal(literal) => text.push_str(literal),
-                Piece::Value(value) => match self.value(value, env) {
-                    Some(value) => text.push_str(&value),
-                    None => {
-                        report.push(self.absent(value, &template.span));
-                        return None;
+                Piece::Value(value) => {
+                    match self.value(value, env).or_else(|| self.sample(value)) {
+                        Some(value) => text.push_str(&value),
+                        None if self.unjudged(value) => return None,
+                        None => {
+                            report.push(self.absent(value, &template.span));
+                            return None;
+                        }
                     }
-                },
+                }
             }
         }
         Some(text)
+    }
+
+    /// What an argument without a value could be, where none is needed to judge the rest.
+    fn sample(&self, value: &ValueRef) -> Option<String> {
+        let (ValueRef::Named(name) | ValueRef::Arg(name)) = value else {
+            return None;
+        };
+        let arg = self.graph.args.get(name).filter(|_| self.assumed)?;
+        Some(match &arg.form {
+            Form::Text => name.clone(),
+            Form::Bool => "true".to_owned(),
+            Form::Int => "1".to_owned(),
+            Form::Choice(choices) => choices.first()?.clone(),
+        })
+    }
+
+    /// Whether a value may come with what is not known yet.
+    pub(super) fn unjudged(&self, value: &ValueRef) -> bool {
+        self.assumed && matches!(value, ValueRef::Env(_))
     }
 
     fn absent(&self, value: &ValueRef, span: &Span) -> Diagnostic {

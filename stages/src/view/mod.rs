@@ -1,5 +1,11 @@
-//! A graph as data for people and tools: what there is, before anything is built.
+//! What a graph holds and what a request comes to, as data and as text for people. A view decides nothing.
 
+mod outline;
+mod table;
 mod tags;
+mod targets;
 
+pub use outline::{Outline, OutlineArg, OutlineCache, OutlineSecret, outline};
+pub use table::Table;
 pub use tags::{TagRow, check_tags, tags};
+pub use targets::{Listed, targets, targets_text};

@@ -1,0 +1,173 @@
+//! What `docker buildx build --call=…` and `--check` get.
+
+use serde_json::Value;
+
+use crate::flow::{HELLO, Ran, engine, run};
+
+fn text(ran: &Ran, key: &str) -> String {
+    String::from_utf8(ran.built().metadata[key].clone()).unwrap()
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&text(ran, "result.json")).unwrap()
+}
+
+/// Two lanes, an argument of each kind, a host setting, a cache.
+const LANES: &str = r#"# syntax=lanekit/frontend
+[graph]
+name = "lanes"
+default = "arm64"
+
+[arg.LEVEL]
+type    = "int"
+default = "2"
+about   = "optimisation level"
+
+[arg.REF]
+about   = "commit"
+
+[host.CACHE_ENDPOINT]
+about = "compile cache"
+need  = "required"
+
+[switch.spikes]
+default = true
+about   = "experiments"
+
+[lane.amd64]
+platform = "linux/amd64"
+output.a = { stage = "app" }
+output.b = { stage = "app", root = "/app" }
+
+[lane.arm64]
+platform = "linux/arm64"
+target   = "windows/arm64"
+output.a = { stage = "app" }
+
+[stage.app]
+from = { image = "busybox:1.36" }
+[[stage.app.step]]
+name  = "make"
+when  = { switch.spikes = true }
+args  = ["LEVEL"]
+host  = ["CACHE_ENDPOINT"]
+cache = [{ id = "objects", at = "/cache" }]
+run   = ["make", "${arg.REF}"]
+"#;
+
+#[tokio::test]
+async fn describe_lists_what_is_answered() {
+    let ran = run(engine(HELLO), &["requestid=frontend.subrequests.describe"]).await;
+    insta::assert_snapshot!(text(&ran, "result.txt"));
+    assert!(ran.fake.log().solves.is_empty(), "no file is needed");
+    let names: Vec<String> = json(&ran)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| request["name"].as_str().unwrap().to_owned())
+        .collect();
+    for name in &names {
+        let ran = run(engine(HELLO), &[&format!("requestid={name}")]).await;
+        assert_eq!(text(&ran, "version"), "1.0.0");
+    }
+}
+
+#[tokio::test]
+async fn targets_are_lanes_with_their_outputs_and_the_default_marked() {
+    let ran = run(engine(LANES), &["requestid=frontend.targets"]).await;
+    insta::assert_snapshot!(text(&ran, "result.txt"));
+    let json = json(&ran);
+    let arm = json["targets"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&arm["name"], &arm["default"]),
+        (&"arm64".into(), &true.into())
+    );
+    assert_eq!(arm["location"]["sourceIndex"], 0);
+    assert_eq!(arm["location"]["ranges"][0]["start"]["line"], 30);
+    use base64::Engine as _;
+    let source = json["sources"][0].as_str().unwrap();
+    let source = base64::engine::general_purpose::STANDARD
+        .decode(source)
+        .unwrap();
+    assert_eq!(source, LANES.as_bytes());
+}
+
+#[tokio::test]
+async fn an_outline_has_what_the_target_takes_and_looks_no_image_up() {
+    let opts = [
+        "requestid=frontend.outline",
+        "target=amd64/b",
+        "build-arg:LEVEL=3",
+    ];
+    let ran = run(engine(LANES), &opts).await;
+    insta::assert_snapshot!(text(&ran, "result.txt"));
+    let json = json(&ran);
+    assert_eq!(json["name"], "amd64/b");
+    assert_eq!(json["cache"][0]["ID"], "objects");
+    assert_eq!(json["secrets"][0]["required"], true);
+    assert!(ran.fake.log().source_metas.is_empty());
+    let unknown = run(
+        engine(LANES),
+        &["requestid=frontend.outline", "target=nope"],
+    )
+    .await;
+    assert!(
+        unknown
+            .refused()
+            .message
+            .contains("there is no lane `nope`")
+    );
+}
+
+#[tokio::test]
+async fn a_check_of_a_right_file_is_empty_and_of_a_wrong_one_has_its_lines() {
+    let ran = run(engine(LANES), &["requestid=frontend.lint"]).await;
+    assert_eq!(text(&ran, "result.statuscode"), "0");
+    assert_eq!(json(&ran)["warnings"], Value::Array(Vec::new()));
+    assert_eq!(json(&ran)["buildError"], Value::Null);
+    // Where the sources are empty, a client that shows an error dies.
+    assert_eq!(json(&ran)["sources"][0]["filename"], "lanes.toml");
+
+    let wrong = LANES.replace("stage = \"app\" }", "stage = \"ap\" }");
+    let ran = run(engine(&wrong), &["requestid=frontend.lint"]).await;
+    assert_eq!(text(&ran, "result.statuscode"), "1");
+    let error = &json(&ran)["buildError"];
+    assert_eq!(error["location"]["ranges"][0]["start"]["line"], 24);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("there is no stage `ap`"), "{message}");
+    assert_eq!(text(&ran, "result.txt").trim_end(), message);
+}
+
+#[tokio::test]
+async fn a_check_plans_every_lane_and_judges_what_was_asked_for() {
+    let right = LANES.replace("${arg.REF}", "${arg.REF}-${arch.wheel-tag}-${env.HOME}");
+    let nowhere = right.replace("${arch.wheel-tag}", "${arch.msvc-lib}");
+    assert_eq!(
+        text(
+            &run(engine(&right), &["requestid=frontend.lint"]).await,
+            "result.statuscode"
+        ),
+        "0"
+    );
+    let ran = run(engine(&nowhere), &["requestid=frontend.lint"]).await;
+    let message = json(&ran)["buildError"]["message"].to_string();
+    assert!(
+        message.contains("LK015") && message.contains("`amd64`"),
+        "{message}"
+    );
+
+    let asked = ["requestid=frontend.lint", "build-arg:LEVEL=high"];
+    let ran = run(engine(LANES), &asked).await;
+    let message = json(&ran)["buildError"]["message"].to_string();
+    assert!(message.contains("not a whole number"), "{message}");
+}
+
+#[tokio::test]
+async fn a_check_of_no_file_is_a_failure() {
+    let ran = run(
+        engine(LANES),
+        &["requestid=frontend.lint", "filename=nope.toml"],
+    )
+    .await;
+    assert!(ran.refused().message.contains("there is no nope.toml"));
+}

@@ -1,0 +1,81 @@
+//! Plans without an engine: what can be known of every lane before anything is looked up.
+
+use std::collections::BTreeSet;
+
+use super::{Facts, Plan, Request, Selection, plan, select};
+use crate::diag::{Report, rule};
+use crate::graph::Graph;
+
+/// How many stages are planned at the most. A file for which that is not enough is planned as far as it goes; the
+/// rest is found when it is built.
+const MOST: usize = 50_000;
+
+/// The plan of a selection with images that nobody looked up: they are taken to be there, and what hangs on their
+/// environment is not judged and not in the plan. An argument that has no value yet has some.
+///
+/// # Errors
+/// What is wrong whatever the images are.
+pub fn assume(selection: &Selection<'_>) -> Result<Plan, Report> {
+    let mut selection = selection.clone();
+    selection.assumed = true;
+    plan(&selection, &Facts::default())
+}
+
+/// What is wrong with the plan of any output: of every lane as it stands, then with each switch turned.
+#[must_use]
+pub fn rehearse(graph: &Graph) -> Report {
+    let mut report = Report::default();
+    let mut said = BTreeSet::new();
+    let mut left = MOST;
+    for request in requests(graph) {
+        let planned = select(graph, &request).and_then(|selection| {
+            left = left.saturating_sub(selection.order().len());
+            let images = selection.images().err().unwrap_or_default();
+            let planned = assume(&selection).err().unwrap_or_default();
+            let mut report = images;
+            report.extend(planned);
+            report.into_result(())
+        });
+        let wrong = planned.err().unwrap_or_default();
+        // The file says itself that this is not built.
+        let refused = wrong
+            .diagnostics()
+            .iter()
+            .any(|diagnostic| diagnostic.rule == rule::REFUSED);
+        if !refused {
+            for diagnostic in wrong.diagnostics() {
+                let place = diagnostic.at.as_ref().map(|(span, _)| span.clone());
+                if said.insert((place, diagnostic.rule, diagnostic.message.clone())) {
+                    report.push(diagnostic.clone());
+                }
+            }
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    report
+}
+
+/// Every output of every lane, with every switch at its default, then with one turned.
+fn requests(graph: &Graph) -> impl Iterator<Item = Request> {
+    let outputs = || {
+        graph.lanes.iter().flat_map(|(lane, declared)| {
+            let name = move |output: &String| format!("{lane}/{output}");
+            declared.outputs.keys().map(name)
+        })
+    };
+    let request = |target: String, turned: Option<(&String, bool)>| Request {
+        target: Some(target),
+        args: turned
+            .map(|(name, on)| (name.clone(), on.to_string()))
+            .into_iter()
+            .collect(),
+        platforms: Vec::new(),
+    };
+    let plain = outputs().map(move |target| request(target, None));
+    let turned = graph.switches.iter().flat_map(move |(name, switch)| {
+        outputs().map(move |target| request(target, Some((name, !switch.default))))
+    });
+    plain.chain(turned)
+}
