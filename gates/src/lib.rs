@@ -25,6 +25,7 @@ pub mod input;
 pub mod limit;
 pub mod name;
 pub mod policy;
+pub mod python;
 pub mod report;
 pub mod rule;
 pub mod verdict;
