@@ -172,6 +172,8 @@ pub mod rule {
     pub const NOT_IN_LANE: Rule = Rule("LK017");
     /// Another stage's product that would become part of this one's tree.
     pub const COPIED: Rule = Rule("LK030");
+    /// Something that an empty root does not have.
+    pub const EMPTY: Rule = Rule("LK031");
     /// A tag that stands for two contents.
     pub const TAG: Rule = Rule("LK040");
 }

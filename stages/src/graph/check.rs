@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::{Edge, Graph, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
-use crate::file::{Attribute, Brings, Command, EnvEdit, Form, From, Lane, Stage, When};
+use crate::file::{
+    Attribute, Brings, Command, CopyFrom, EnvEdit, FileStep, Form, From, Lane, Stage, Step, When,
+};
 use crate::text::{ArgEntry, Template, ValueRef};
 
 pub(super) fn names(graph: &Graph, report: &mut Report) {
@@ -228,7 +230,10 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
         let sub = graph
             .brings()
             .flat_map(|brings| &brings.uses)
-            .any(|used| used.stage.span == target.span && used.sub.is_some());
+            .any(|used| used.stage.span == target.span && used.sub.is_some())
+            || stage.steps.iter().filter_map(Step::file).any(|file| {
+                file.stage().is_some_and(|name| name.span == target.span) && takes_a_part(file)
+            });
         if let Some(product) = product.filter(|p| !graph.is_tree(p) && !sub) {
             report.push(
                 Diagnostic::new(
@@ -278,6 +283,13 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
         {
             report.push(unknown("kit", kit, graph.kits.keys()));
         }
+    }
+}
+
+fn takes_a_part(file: &FileStep) -> bool {
+    match file {
+        FileStep::Copy(copy) => matches!(copy.from, CopyFrom::Stage(_, Some(_))),
+        _ => false,
     }
 }
 
@@ -448,8 +460,10 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
         .for_each(&mut each);
     image.user.iter().chain(&image.workdir).for_each(&mut each);
     for step in &stage.steps {
-        if let Command::Run(run) = &step.command {
-            run.iter().for_each(&mut each);
+        match &step.command {
+            Command::Run(run) => run.iter().for_each(&mut each),
+            Command::Script(_) => {}
+            Command::File(file) => file.templates().into_iter().for_each(&mut each),
         }
     }
 }

@@ -92,9 +92,11 @@ fn late<'a>(graph: &Graph, stage: &'a Stage, product: &str) -> Option<&'a str> {
         return None;
     }
     let takes = |step: &Step| {
-        graph
-            .all_brings(step)
-            .any(|b| b.uses.iter().any(|used| used.stage.value == product))
+        let copied = step.file().and_then(|file| file.stage());
+        copied.is_some_and(|stage| stage.value == product)
+            || graph
+                .all_brings(step)
+                .any(|b| b.uses.iter().any(|used| used.stage.value == product))
     };
     let first = stage.steps.first()?;
     let later = stage.steps.iter().skip(1).any(takes);

@@ -119,6 +119,8 @@ impl Graph {
             .flat_map(|step| self.all_brings(step))
             .flat_map(|b| &b.uses);
         edges.extend(uses.map(|used| (&used.stage, Edge::Tree)));
+        let files = stage.steps.iter().filter_map(Step::file);
+        edges.extend(files.filter_map(|file| Some((file.stage()?, Edge::Tree))));
         edges
     }
 

@@ -163,6 +163,8 @@ impl<'g> Setting<'g> {
                 .filter(|used| self.holds(used.when.as_ref()));
             inputs.extend(uses.map(|used| (&used.stage, Edge::Tree)));
         }
+        let files = self.steps(stage).filter_map(Step::file);
+        inputs.extend(files.filter_map(|file| Some((file.stage()?, Edge::Tree))));
         inputs
     }
 

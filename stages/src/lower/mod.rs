@@ -9,6 +9,7 @@
 //!
 //! Names, lines and the wish to ignore the cache are metadata: no key has them.
 
+mod file_step;
 mod gate;
 mod step;
 mod tree;

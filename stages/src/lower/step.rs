@@ -4,10 +4,10 @@ use llb::{Bind, Cache, Copy, Exec, FileOp, MkDir, MkFile, Network, Output, Root,
 
 use super::{Failed, Lowering};
 use crate::file;
-use crate::plan::{HostSetting, PlannedStage, PlannedStep, StageIndex, StepFile};
+use crate::plan::{HostSetting, PlannedStage, PlannedStep, StageIndex, StepFile, Work};
 
 /// Mode of everything in a step's files: what a Windows client sends, and no umask can change.
-const FILE_MODE: u16 = 0o755;
+pub(super) const FILE_MODE: u16 = 0o755;
 /// How much of a command its name shows, in characters.
 const SHOWN: usize = 100;
 
@@ -19,6 +19,9 @@ impl Lowering<'_> {
         step: &PlannedStep,
         root: Option<Output>,
     ) -> Result<Output, Failed> {
+        if let Work::File(work) = &step.work {
+            return self.file_step(index, stage, step, work, root);
+        }
         let root = self.copies(index, stage, step, root)?;
         let root = root.map_or_else(Root::scratch, Root::writable);
         let options = &self.host.exec;
@@ -63,7 +66,7 @@ impl Lowering<'_> {
             };
             exec = exec.mount(&cache.at, Cache::new(&cache.id, sharing)?);
         }
-        let name = format!("[{}/{}] {}", stage.name, step.name, shown(&step.argv));
+        let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
         let run = exec
             .metadata(self.stage_metadata(name, &step.span, &stage.name))
             .build()?;
@@ -112,7 +115,7 @@ impl Lowering<'_> {
 fn command(step: &PlannedStep) -> Vec<String> {
     let optional: Vec<&HostSetting> = step.host.iter().filter(|h| !h.required).collect();
     if optional.is_empty() {
-        return step.argv.clone();
+        return step.argv().to_vec();
     }
     let mut prelude = String::new();
     for HostSetting { name, .. } in optional {
@@ -120,7 +123,10 @@ fn command(step: &PlannedStep) -> Vec<String> {
     }
     prelude.push_str("exec \"$@\"");
     let shell = ["/bin/sh", "-c", &prelude, "lanekit"].map(str::to_owned);
-    shell.into_iter().chain(step.argv.iter().cloned()).collect()
+    shell
+        .into_iter()
+        .chain(step.argv().iter().cloned())
+        .collect()
 }
 
 fn shown(argv: &[String]) -> String {

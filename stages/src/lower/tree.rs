@@ -78,11 +78,14 @@ impl Lowering<'_> {
         if step.copies.is_empty() {
             return Ok(root);
         }
-        let mut op = FileOp::new(root);
+        let mut root = root;
         for copied in &step.copies {
             let product = self
                 .product_for(index, copied.stage)
                 .map_err(|e| e.within(&copied.span))?;
+            // One vertex for each: BuildKit's key of a file operation holds the bytes of all that
+            // it copies, but not which of two equal names went where.
+            let mut op = FileOp::new(root);
             match &copied.what {
                 CopiedPart::Paths(paths) => {
                     for path in paths {
@@ -91,10 +94,11 @@ impl Lowering<'_> {
                 }
                 CopiedPart::Part { sub, at } => op = op.copy(copy_to(&product, sub, at)),
             }
+            let name = format!("[{}] copy for {}", stage.name, step.name);
+            let metadata = self.stage_metadata(name, &step.span, &stage.name);
+            root = Some(op.metadata(metadata).build()?);
         }
-        let name = format!("[{}] copies for {}", stage.name, step.name);
-        let metadata = self.stage_metadata(name, &step.span, &stage.name);
-        Ok(Some(op.metadata(metadata).build()?))
+        Ok(root)
     }
 
     fn put(&self, mut op: FileOp, trees: Vec<(StageIndex, Output)>) -> FileOp {
@@ -121,9 +125,13 @@ impl Lowering<'_> {
     }
 }
 
-/// A copy of a file, or of what is in a directory, to another place. Where the names are the same
+/// A copy of a file, or of what is in a directory, to another place. With a `/` at its end that
+/// is a directory into which it is put. Where the names are the same
 /// the directory itself is copied into the one above, so that it keeps its mode and owner.
-fn copy_to(from: &Output, sub: &str, at: &str) -> Copy {
+pub(super) fn copy_to(from: &Output, sub: &str, at: &str) -> Copy {
+    if at.ends_with('/') {
+        return Copy::new(from.clone(), sub, at).make_parents();
+    }
     let split = |path: &str| {
         path.rsplit_once('/')
             .map(|(up, name)| (format!("{up}/"), name.to_owned()))

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Tree, TreePath, apart};
 use super::{
-    Facts, ImageConfig, Plan, PlannedStage, Product, Selection, StageIndex, Start, StepFile, gate,
-    step,
+    CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedStage, Product, Selection,
+    StageIndex, Start, StepFile, Work, gate, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
@@ -22,6 +22,8 @@ pub(super) struct Inherited {
     pub(super) workdir: String,
     /// Config, chain env included.
     pub(super) config: ImageConfig,
+    /// Whether nothing is in the root.
+    pub(super) empty: bool,
 }
 
 /// A plan while it grows.
@@ -109,10 +111,12 @@ impl<'g> Planner<'_, 'g> {
             }
         }
         let setting = &self.selection.setting;
-        let steps = setting
-            .steps(stage)
-            .filter_map(|step| step::plan(self, step, &inherited))
-            .collect::<Vec<_>>();
+        inherited.empty &= self.indices(&stage.add).is_empty();
+        let mut steps = Vec::new();
+        for step in setting.steps(stage) {
+            steps.extend(step::plan(self, step, &inherited, inherited.empty));
+            inherited.empty = false;
+        }
         self.image(stage, &mut inherited);
         let product = self.product(stage, &start);
         if let Product::Tree(paths) = &product {
@@ -139,7 +143,11 @@ impl<'g> Planner<'_, 'g> {
     }
 
     fn start(&mut self, stage: &'g Stage) -> (Start, Inherited) {
-        let none = (Start::Scratch, Inherited::default());
+        let scratch = Inherited {
+            empty: true,
+            ..Inherited::default()
+        };
+        let none = (Start::Scratch, scratch);
         match &stage.from {
             None => (
                 Start::Merge(self.indices(&stage.merge)),
@@ -171,6 +179,7 @@ impl<'g> Planner<'_, 'g> {
                     env: config.env_map(),
                     user: config.user.clone(),
                     workdir: config.working_dir.clone(),
+                    empty: fact.source == super::ImageSource::Scratch,
                     config,
                 };
                 (Start::Image(reference), inherited)
@@ -411,15 +420,19 @@ fn copied_apart(
 
 /// The paths of the context that the steps read, each once.
 fn context(stages: &[PlannedStage]) -> Vec<String> {
-    let files = stages
-        .iter()
-        .flat_map(|s| &s.steps)
-        .flat_map(|step| step.files.values().flatten());
-    let paths: BTreeSet<String> = files
-        .filter_map(|file| match file {
-            StepFile::Context { from, .. } => Some(from.clone()),
-            StepFile::Script { .. } => None,
-        })
-        .collect();
-    paths.into_iter().collect()
+    let steps = || stages.iter().flat_map(|stage| &stage.steps);
+    let files = steps().flat_map(|step| step.files.values().flatten());
+    let files = files.filter_map(|file| match file {
+        StepFile::Context { from, .. } => Some(from),
+        StepFile::Script { .. } => None,
+    });
+    let copied = steps().filter_map(|step| match &step.work {
+        Work::File(FileWork::Copy(FileCopy {
+            from: CopySource::Context { path, .. },
+            ..
+        })) => Some(path),
+        _ => None,
+    });
+    let paths: BTreeSet<&String> = files.chain(copied).collect();
+    paths.into_iter().cloned().collect()
 }

@@ -4,6 +4,7 @@
 mod assume;
 mod build;
 mod config;
+mod file_step;
 mod gate;
 mod output;
 mod select;
@@ -150,8 +151,8 @@ pub struct PlannedStep {
     pub name: String,
     /// Its lines.
     pub span: Span,
-    /// The command, without what unsets empty host settings.
-    pub argv: Vec<String>,
+    /// What it does. A file operation sees nothing of what stands below.
+    pub work: Work,
     /// The whole environment: base image, chain, args, constants.
     pub env: BTreeMap<String, String>,
     /// Host settings that it sees, by name.
@@ -170,6 +171,127 @@ pub struct PlannedStep {
     pub cwd: String,
     /// As whom; empty is the engine's default (root).
     pub user: String,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// Runs a command; without what unsets empty host settings.
+    Run(Vec<String>),
+    /// Changes files, and runs nothing.
+    File(FileWork),
+}
+
+impl PlannedStep {
+    /// The command that it runs; none for a file operation.
+    pub fn argv(&self) -> &[String] {
+        match &self.work {
+            Work::Run(argv) => argv,
+            Work::File(_) => &[],
+        }
+    }
+}
+
+/// A change to the files of a root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileWork {
+    /// Files of somewhere else.
+    Copy(FileCopy),
+    /// A file with this text.
+    Write {
+        /// Its path.
+        path: String,
+        /// Its text.
+        text: String,
+        /// Its permission bits.
+        mode: u16,
+        /// Who owns it; root without one.
+        owner: Option<Owner>,
+    },
+    /// A directory, and those above it.
+    Mkdir {
+        /// Its path.
+        path: String,
+        /// Its permission bits.
+        mode: u16,
+        /// Who owns it; root without one.
+        owner: Option<Owner>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Its path.
+        path: String,
+        /// What it says.
+        to: String,
+    },
+    /// A path or pattern taken away, with all that is in it.
+    Delete {
+        /// The path or pattern.
+        path: String,
+        /// Whether it may be missing.
+        optional: bool,
+    },
+}
+
+/// Files of somewhere else, copied into a root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCopy {
+    /// What is copied, and where to.
+    pub from: CopySource,
+    /// What of a directory, as patterns below it; none is all of it.
+    pub only: Vec<String>,
+    /// What of a directory not, as patterns below it.
+    pub except: Vec<String>,
+    /// Permission bits of all that is copied, in place of its own.
+    pub mode: Option<u16>,
+    /// Who owns all that is copied, in place of who does.
+    pub owner: Option<Owner>,
+}
+
+/// What a [`FileCopy`] takes. A place that ends with `/` is a directory into which it is put.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopySource {
+    /// All of a tree, to its own paths.
+    Tree {
+        /// The stage.
+        stage: StageIndex,
+        /// The tree's paths.
+        paths: Vec<TreePath>,
+    },
+    /// A path or pattern of a product.
+    Part {
+        /// The stage.
+        stage: StageIndex,
+        /// The path or pattern.
+        path: String,
+        /// Where to.
+        to: String,
+    },
+    /// A file or directory of the context.
+    Context {
+        /// Its path, without a `/` at either end.
+        path: String,
+        /// Where to.
+        to: String,
+    },
+}
+
+/// Who owns a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// The user.
+    pub user: OwnerId,
+    /// The group; without one that of the user.
+    pub group: Option<OwnerId>,
+}
+
+/// A user or group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerId {
+    /// By number.
+    Number(u32),
+    /// By name, as the root's own files have it.
+    Name(String),
 }
 
 /// A host setting of a step.

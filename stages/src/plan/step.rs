@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
 use super::tree::{absolute, inside};
-use super::{CacheMount, HostSetting, PlannedStep, StepFile, uses};
+use super::{CacheMount, HostSetting, PlannedStep, StepFile, Work, file_step, uses};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Command, Need, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
@@ -18,7 +18,11 @@ pub(super) fn plan<'g>(
     planner: &mut Planner<'_, 'g>,
     step: &'g Step,
     from: &Inherited,
+    empty: bool,
 ) -> Option<PlannedStep> {
+    if let Some(file) = step.file() {
+        return file_step::plan(planner, step, file, from, empty);
+    }
     let sees = planner.selection.setting.brings(step);
     let env = environment(planner, &sees, from);
     let mut files = files(planner, &sees, &from.env);
@@ -42,6 +46,7 @@ pub(super) fn plan<'g>(
                 vec!["/bin/sh".into(), "-eu".into(), path]
             })
         }
+        Command::File(_) => None,
     };
     let (uses, copies) = uses::plan(planner, &sees, &from.env);
     let cache = caches(planner, &sees, &from.env);
@@ -58,7 +63,7 @@ pub(super) fn plan<'g>(
         name: step.name.value.clone(),
         span: step.span.clone(),
         // A value that is missing is in the report; the mounts are still judged.
-        argv: argv.unwrap_or_default(),
+        work: Work::Run(argv.unwrap_or_default()),
         env,
         host,
         files,
@@ -70,6 +75,9 @@ pub(super) fn plan<'g>(
         user: from.user.clone(),
     };
     mounts_apart(&planned, &mut planner.report);
+    if empty && planned.copies.is_empty() {
+        runnable(&planned, step, &mut planner.report);
+    }
     Some(planned)
 }
 
@@ -339,4 +347,41 @@ fn copies_seen(step: &PlannedStep, mounts: &[(&String, &str, &Span)], report: &m
             }
         }
     }
+}
+
+/// On an empty root there is only what is mounted: neither a shell nor anything else to run.
+fn runnable(planned: &PlannedStep, step: &Step, report: &mut Report) {
+    let uses = planned.uses.iter().map(|used| used.at.as_str());
+    let mounts: Vec<&str> = uses
+        .chain(planned.files.keys().map(String::as_str))
+        .collect();
+    let there = |path: &str| mounts.iter().any(|at| inside(path, at));
+    let program = planned.argv().first().map_or("", String::as_str);
+    let interpreter = match &step.command {
+        Command::Script(text) => text
+            .value
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("#!")),
+        Command::Run(_) | Command::File(_) => None,
+    };
+    let interpreter = interpreter.and_then(|line| line.split_whitespace().next());
+    let unsets = planned.host.iter().any(|setting| !setting.required);
+    let (missing, why) = if let Some(program) = interpreter.filter(|program| !there(program)) {
+        (program, "its first line names it")
+    } else if unsets && !there("/bin/sh") {
+        (
+            "/bin/sh",
+            "an optional host setting needs it, to unset it where nobody passes it",
+        )
+    } else if mounts.is_empty() || program.starts_with('/') && !there(program) {
+        (program, "the command")
+    } else {
+        return;
+    };
+    report.push(
+        Diagnostic::new(rule::EMPTY, format!("there is no `{missing}` in an empty root"))
+            .at(&planned.span, format!("this step runs in one; {why}"))
+            .help("start from an image, or let `uses` bring what runs: what only makes files is said with copy, write, mkdir, link"),
+    );
 }

@@ -93,7 +93,7 @@ fn part(
 ) -> Option<(String, String)> {
     let template = used.sub.as_ref()?;
     let sub = place(planner, template, env)?;
-    contained(planner, used, stage, &sub, &template.span);
+    contained(planner, &used.stage.value, stage, &sub, &template.span);
     let at = match &used.at {
         Some(at) => place(planner, at, env)?,
         None => sub.clone(),
@@ -102,7 +102,13 @@ fn part(
 }
 
 /// A part of a tree must be of that tree.
-fn contained(planner: &mut Planner<'_, '_>, used: &Use, stage: usize, sub: &str, span: &Span) {
+pub(super) fn contained(
+    planner: &mut Planner<'_, '_>,
+    name: &str,
+    stage: usize,
+    sub: &str,
+    span: &Span,
+) {
     let Product::Tree(paths) = &planner.stages[stage].product else {
         return;
     };
@@ -114,7 +120,7 @@ fn contained(planner: &mut Planner<'_, '_>, used: &Use, stage: usize, sub: &str,
         planner.report.push(
             Diagnostic::new(
                 rule::PATH,
-                format!("`{sub}` is not in the tree of `{}`", used.stage.value),
+                format!("`{sub}` is not in the tree of `{name}`"),
             )
             .at(span, "this part")
             .help(format!("its tree has: {list}")),

@@ -88,3 +88,103 @@ fn patterns_that_cannot_be_are_refused_together() {
     let never = "tree = [{ at = \"/r\", when = { lane.target = \"arm64\" } }]";
     insta::assert_snapshot!(wrong(&out(never, "")));
 }
+
+/// A stage `out` with these steps, from an image or from nothing.
+fn steps(from: &str, steps: &[&str]) -> String {
+    let mut text = format!("[stage.out]\nfrom = {from}\n");
+    for (number, step) in steps.iter().enumerate() {
+        text.push_str(&format!(
+            "[[stage.out.step]]\nname = \"s{number}\"\n{step}\n"
+        ));
+    }
+    graph(&text)
+}
+
+#[test]
+fn file_steps_are_one_file_operation_each() {
+    let text = steps(
+        "\"scratch\"",
+        &[
+            "write = { path = \"/etc/motd\", text = \"for ${lane.target}\\n\" }",
+            "mkdir = { path = \"/var/lib/app\", mode = \"0700\", owner = \"10:20\" }",
+            "link = { path = \"/bin/app\", to = \"../opt/app\" }",
+            "copy = { stage = \"part\" }",
+            "copy = { stage = \"part\", from = \"/t/part/lib\", to = \"/usr/lib/part\", only = [\"*.so\"], owner = \"app\" }",
+            "copy = { stage = \"part\", from = \"/t/part/*.h\", to = \"/usr/include/\", except = [\"x\"], mode = \"0644\" }",
+            "copy = { from = \"conf/app.conf\", to = \"/etc/app.conf\", mode = \"0640\", owner = \"0:7\" }",
+            "copy = { from = \"conf/\", to = \"/etc/conf.d/\" }",
+            "delete = { path = \"/etc/*.bak\" }",
+            "delete = { path = \"/etc/motd\", optional = true }",
+        ],
+    );
+    insta::assert_snapshot!(llb(&text));
+}
+
+#[test]
+fn file_steps_that_cannot_be_are_refused_together() {
+    let text = steps(
+        "{ image = \"x\" }",
+        &[
+            "run = [\"true\"]\nmkdir = { path = \"/x\" }",
+            "write = { path = \"/x\", text = \"y\", mode = \"644\" }\nargs = [\"A\"]\nnetwork = \"none\"",
+            "copy = { from = \"../x\", to = \"/x\" }",
+            "copy = { stage = \"part\", to = \"/x\" }",
+            "copy = { stage = \"part\", from = \"/x\" }",
+            "link = { path = \"/x\" }",
+            "delete = { paths = \"/x\" }",
+        ],
+    );
+    let form = wrong(&text);
+    let text = steps(
+        "\"scratch\"",
+        &[
+            "delete = { path = \"/x\" }",
+            "write = { path = \"/\", text = \"y\", owner = \"a:b:c\" }",
+            "mkdir = { path = \"x\" }",
+            "copy = { stage = \"part\", from = \"/t/part/*\", to = \"/x\" }",
+            "copy = { stage = \"part\", from = \"/u\", to = \"/x\", owner = \"99999999999\" }",
+            "copy = { stage = \"part\", from = \"/t/part/x\", to = \"/x\", only = [\"/y\"] }",
+        ],
+    );
+    insta::assert_snapshot!(format!("{form}----\n{}", wrong(&text)));
+    let unknown = steps(
+        "\"scratch\"",
+        &["copy = { stage = \"prat\", from = \"/t\", to = \"/x\" }"],
+    );
+    assert!(wrong(&unknown).contains("did you mean `part`"));
+}
+
+#[test]
+fn an_empty_root_runs_only_what_is_mounted() {
+    let first = |step: &str| wrong(&steps("\"scratch\"", &[step]));
+    for (step, missing) in [
+        ("script = \"true\"", "/bin/sh"),
+        ("script = \"#!/usr/bin/env python\\n\"", "/usr/bin/env"),
+        (
+            "run = [\"/t/other/tool\"]\nuses = [\"part\"]",
+            "/t/other/tool",
+        ),
+        ("run = [\"true\"]", "true"),
+        (
+            "write = { path = \"/x\", text = \"\", owner = \"app\" }",
+            "nobody is called `app`",
+        ),
+    ] {
+        let said = first(step);
+        assert!(
+            said.contains("LK031") && said.contains(missing),
+            "{step}: {said}"
+        );
+    }
+    for step in [
+        "run = [\"/t/part/tool\"]\nuses = [\"part\"]",
+        "run = [\"./tool\"]\nfiles = [\"tool\"]",
+        "script = \"true\"\nuses = [{ stage = \"part\", sub = \"/t/part/bin\", at = \"/bin\" }]",
+        "script = \"true\"\nuses = [{ stage = \"part\", as = \"copy\" }]",
+        "write = { path = \"/x\", text = \"\", owner = \"1\" }",
+    ] {
+        assert_eq!(first(step), "nothing is wrong", "{step}");
+    }
+    let second = ["copy = { stage = \"part\" }", "script = \"true\""];
+    assert_eq!(wrong(&steps("\"scratch\"", &second)), "nothing is wrong");
+}

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::when;
-use super::{Names, Value, template, templates, tree};
+use super::{Names, Value, file_step, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
 
@@ -265,33 +265,45 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
     }
 }
 
+/// What a step does: just one of the keys says it.
 fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> {
-    let (has_run, has_script) = (fields.get("run").is_some(), fields.get("script").is_some());
-    let run = templates(fields, "run", Dollar::Shell, report);
-    let script = fields.text("script", report);
-    if has_run == has_script {
-        report.push(
-            Diagnostic::new(rule::VALUE, "a step has either `run` or `script`")
-                .at(fields.span(), "this step")
-                .help("run = [\"command\", \"argument\"], or script = '''…'''"),
-        );
-        return None;
-    }
-    match (run, script) {
-        (Some(run), _) if !run.is_empty() => Some(Command::Run(run)),
-        // A value of another type was reported already.
-        (Some(_), _) if !matches!(fields.get("run")?.get_ref(), DeValue::Array(_)) => None,
-        (Some(_), _) => {
-            let found = Diagnostic::new(rule::VALUE, "`run` of a step has no command");
+    let mut keys = vec!["run", "script"];
+    keys.extend(file_step::KEYS);
+    keys.retain(|key| fields.get(key).is_some());
+    match keys.as_slice() {
+        ["run"] => run(fields, report).map(Command::Run),
+        ["script"] => fields.text("script", report).map(Command::Script),
+        [key] => file_step::read(fields, key, report).map(Command::File),
+        found => {
+            let what = match found {
+                [] => "a step does nothing".to_owned(),
+                several => format!(
+                    "a step does {} things: {}",
+                    several.len(),
+                    several.join(", ")
+                ),
+            };
             report.push(
-                found
+                Diagnostic::new(rule::VALUE, what)
                     .at(fields.span(), "this step")
-                    .help("run = [\"command\", \"argument\"]"),
+                    .help("run = [\"command\", \"argument\"], or script = '''…''', or one of copy, write, mkdir, link, delete"),
             );
             None
         }
-        (None, script) => script.map(Command::Script),
     }
+}
+
+fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {
+    let run = templates(fields, "run", Dollar::Shell, report)?;
+    // A value of another type was reported already.
+    if run.is_empty() && matches!(fields.get("run")?.get_ref(), DeValue::Array(_)) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`run` of a step has no command")
+                .at(fields.span(), "this step")
+                .help("run = [\"command\", \"argument\"]"),
+        );
+    }
+    (!run.is_empty()).then_some(run)
 }
 
 fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {
@@ -311,6 +323,11 @@ fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File
             None,
         ),
     };
+    context_path(&from, report).then_some(File { from, at, when })
+}
+
+/// Whether a path names a file, or a directory with a `/` at its end, below the context.
+pub(super) fn context_path(from: &Text, report: &mut Report) -> bool {
     let inside = from.value.trim_end_matches('/');
     let wrong = if inside.is_empty() || inside == "." || inside == "**" || inside == "*" {
         Some("the whole context is no choice: every change in it would re-run the step")
@@ -328,13 +345,15 @@ fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File
     };
     if let Some(why) = wrong {
         report.push(
-            Diagnostic::new(rule::PATH, format!("`{}` cannot be in `files`", from.value))
-                .at(&from.span, why)
-                .help("name the files, or a directory as `dir/`"),
+            Diagnostic::new(
+                rule::PATH,
+                format!("`{}` names no files of the context", from.value),
+            )
+            .at(&from.span, why)
+            .help("name the files, or a directory as `dir/`"),
         );
-        return None;
     }
-    Some(File { from, at, when })
+    wrong.is_none()
 }
 
 const USE_AS: [(&str, UseAs); 2] = [("mount", UseAs::Mount), ("copy", UseAs::Copy)];

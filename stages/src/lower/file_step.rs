@@ -1,0 +1,161 @@
+//! A step that is a file operation: one vertex and one layer, like a step that runs.
+
+use llb::{Copy, FileOp, Id, MkDir, MkFile, Output, Owner, Rm, Symlink};
+
+use super::step::FILE_MODE;
+use super::tree::copy_to;
+use super::{Failed, Lowering, copy_path};
+use crate::diag::rule;
+use crate::plan::{
+    CopySource, FileCopy, FileWork, Owner as Owned, OwnerId, PlannedStage, PlannedStep, StageIndex,
+};
+
+/// Mode of directories that are made on the way to a file.
+const PARENT_MODE: u16 = 0o755;
+
+impl Lowering<'_> {
+    pub(super) fn file_step(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        step: &PlannedStep,
+        work: &FileWork,
+        root: Option<Output>,
+    ) -> Result<Output, Failed> {
+        let op = FileOp::new(root);
+        let (op, what) = match work {
+            FileWork::Copy(copy) => self.copy(index, stage, step, copy, op)?,
+            FileWork::Write {
+                path,
+                text,
+                mode,
+                owner: by,
+            } => {
+                let mut file = MkFile::new(path, *mode, text.as_bytes());
+                if let Some(by) = by {
+                    file = file.owner(owner(by));
+                }
+                (above(op, path).mkfile(file), format!("write {path}"))
+            }
+            FileWork::Mkdir {
+                path,
+                mode,
+                owner: by,
+            } => {
+                // Not `make_parents`: that would give the directories above this mode and owner.
+                let mut directory = MkDir::new(path, *mode);
+                if let Some(by) = by {
+                    directory = directory.owner(owner(by));
+                }
+                (above(op, path).mkdir(directory), format!("mkdir {path}"))
+            }
+            FileWork::Link { path, to } => (
+                above(op, path).symlink(Symlink::new(to, path)),
+                format!("link {path} to {to}"),
+            ),
+            FileWork::Delete { path, optional } => {
+                let mut rm = Rm::new(path);
+                if *optional {
+                    rm = rm.may_be_missing();
+                }
+                if path.contains(['*', '?', '[']) {
+                    rm = rm.wildcard();
+                }
+                (op.rm(rm), format!("delete {path}"))
+            }
+        };
+        let name = format!("[{}/{}] {what}", stage.name, step.name);
+        let metadata = self.stage_metadata(name, &step.span, &stage.name);
+        Ok(op.metadata(metadata).build()?)
+    }
+
+    fn copy(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        step: &PlannedStep,
+        copy: &FileCopy,
+        mut op: FileOp,
+    ) -> Result<(FileOp, String), Failed> {
+        let changed = |mut one: Copy| {
+            one = one.include(&copy.only).exclude(&copy.except);
+            if let Some(by) = &copy.owner {
+                one = one.owner(owner(by));
+            }
+            match copy.mode {
+                Some(mode) => one.mode(mode),
+                None => one,
+            }
+        };
+        Ok(match &copy.from {
+            CopySource::Tree { stage, paths } => {
+                let product = self.product_for(index, *stage)?;
+                for path in paths {
+                    op = above(op, path.as_str()).copy(changed(copy_path(&product, path)));
+                }
+                let name = &self.plan.stages[*stage].name;
+                (op, format!("copy the tree of {name}"))
+            }
+            CopySource::Part { stage, path, to } => {
+                let product = self.product_for(index, *stage)?;
+                let mut one = copy_to(&product, path, to);
+                if path.contains(['*', '?']) {
+                    one = one.wildcard(false);
+                }
+                let name = &self.plan.stages[*stage].name;
+                let what = format!("copy {path} of {name} to {to}");
+                (above(op, to).copy(changed(one)), what)
+            }
+            CopySource::Context { path, to } => {
+                let normal = self.normal(stage, step, path, copy.mode)?;
+                let what = format!("copy {path} to {to}");
+                let one = copy_to(&normal, &format!("/{path}"), to);
+                (above(op, to).copy(changed(one)), what)
+            }
+        })
+    }
+
+    /// A file or directory of the context with a mode that no checkout changes, so that what the
+    /// copy of it into a root is keyed by has none either.
+    fn normal(
+        &self,
+        stage: &PlannedStage,
+        step: &PlannedStep,
+        path: &str,
+        mode: Option<u16>,
+    ) -> Result<Output, Failed> {
+        let Some(context) = &self.context else {
+            let text = format!("there is no context to take `{path}` from");
+            return Err(Failed::new(rule::ENGINE, text));
+        };
+        let (from, to) = (format!("/{path}"), format!("/{path}"));
+        let copy = Copy::new(context.clone(), from, to)
+            .follow_symlink()
+            .contents()
+            .make_parents()
+            .mode(mode.unwrap_or(FILE_MODE));
+        let name = format!("[{}] files of {}", stage.name, step.name);
+        let op = above(FileOp::new(None), &format!("/{path}")).copy(copy);
+        Ok(op.metadata(self.metadata(name, &step.span)).build()?)
+    }
+}
+
+/// Makes the directories above a path; of a place that ends with `/`, that one too. They are
+/// root's, whoever gets what is put there.
+fn above(op: FileOp, path: &str) -> FileOp {
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => op,
+        Some((parent, _)) => op.mkdir(MkDir::new(parent, PARENT_MODE).make_parents()),
+    }
+}
+
+fn owner(by: &Owned) -> Owner {
+    let id = |id: &OwnerId| match id {
+        OwnerId::Number(number) => Id::Number(*number),
+        OwnerId::Name(name) => Id::Name(name.clone()),
+    };
+    Owner {
+        user: Some(id(&by.user)),
+        group: by.group.as_ref().map(id),
+    }
+}
