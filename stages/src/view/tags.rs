@@ -180,7 +180,10 @@ impl<'g> Place<'g> {
         let selection = self.selected(graph)?;
         let images = selection.images().ok()?.into_iter().map(|image| {
             let fact = ImageFact {
-                source: ImageSource::Scratch,
+                // Any image: an empty root has rules of its own.
+                source: ImageSource::Registry {
+                    reference: image.value.clone(),
+                },
                 config: ImageConfig::default(),
             };
             (image.value, fact)
