@@ -16,6 +16,7 @@
 pub mod arch;
 pub mod arch_table;
 pub mod cli;
+pub mod counts;
 pub mod exit;
 #[cfg(feature = "fixtures")]
 pub mod fixture;
