@@ -3,24 +3,28 @@
 //! Read the lane file and its pins, check the graph, choose the lane, look its images up, plan, make LLB, and hand
 //! all of it to the engine in one Solve: only what is in that one result is in exported caches too.
 
+mod context;
 mod files;
 mod images;
-mod refuse;
+mod remote;
 mod request;
 mod verdicts;
+mod warn;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use llb::proto::pb;
-use llb::{Definition, Platform, SourceFile};
+use llb::{Definition, Platform};
 use prost::Message as _;
-use stages::diag::{Report, Sources, Span};
+use stages::diag::{Diagnostic, Report, Sources, Span, rule, suggest};
+use stages::graph::Graph;
 use stages::lower::{self, Context, ExecOptions, Host, Lowered, LoweredGate};
 use stages::plan::{self, Facts, Plan, PlannedOutput, Request};
 
-use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome, Warning};
+use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome};
 use crate::gateway::error::Failure;
 use crate::gateway::opts::{NoCache, Opts};
 use crate::gateway::{frontend_image, wrong};
@@ -39,25 +43,28 @@ pub async fn run(
     if let Some(answer) = opts.request.as_deref().and_then(request::without_file) {
         return answer;
     }
-    refuse::check(&opts).map_err(|errors| Failure::new(errors.to_string()))?;
     let inputs = bridge.inputs().await?;
+    let main = context::main(bridge, &opts, &inputs).await?;
     if let Some(id) = &opts.request {
         let asked = |loaded: &Loaded| asked(&opts, loaded);
-        return request::answer(bridge, &opts, &inputs, id, asked).await;
+        return request::answer(bridge, &opts, &main, id, asked).await;
     }
-    let files::Read { loaded, vertex } = files::read(bridge, &opts, &inputs).await?;
+    let files::Read {
+        loaded,
+        vertex,
+        made,
+    } = files::read(bridge, &opts, &main).await?;
     let build = Build {
         bridge,
         opts: &opts,
+        inputs: &inputs,
         sources: &loaded.sources,
         image,
     };
+    build.names_to_run_anew(&loaded.graph)?;
     let (plan, facts, used) = build.plan(&loaded).await?;
-    build.warn(&vertex, &used).await;
-    let context = match files::given(&inputs, "context")? {
-        None => Context::Session(opts.session_of("context").to_owned()),
-        Some(context) => Context::Output(context),
-    };
+    build.warn(&vertex, &facts, &used).await;
+    let context = build.context(&plan, main.files.as_ref(), &made).await?;
     build.solve(&plan, &facts, &context).await
 }
 
@@ -65,6 +72,8 @@ pub async fn run(
 struct Build<'a> {
     bridge: &'a Bridge,
     opts: &'a Opts,
+    /// Results of other builds, by name.
+    inputs: &'a BTreeMap<String, pb::Definition>,
     sources: &'a Sources,
     image: &'a Path,
 }
@@ -198,45 +207,39 @@ impl Build<'_> {
                 .map(|limit| (limit.name.clone(), limit.soft, limit.hard))
                 .collect(),
             cgroup_parent: opts.cgroup_parent.clone().unwrap_or_default(),
+            shm_size: opts.shm_size.and_then(NonZeroU64::new),
+            cache_namespace: opts.cache_namespace.clone().unwrap_or_default(),
             hostname: opts.hostname.clone().unwrap_or_default(),
             proxy: (opts.proxy != llb::Proxy::default()).then(|| opts.proxy.clone()),
         }
     }
 
-    /// Tells of what was given and changes nothing.
-    async fn warn(&self, vertex: &llb::Digest, used: &[String]) {
-        let mut idle: Vec<String> = self
-            .opts
-            .unknown
-            .iter()
-            .map(|name| format!("option {name}: lanekit does not know it"))
-            .collect();
-        for (name, _) in self.opts.contexts.iter() {
-            // The frontend's own image may be replaced by a context too, before anything here runs.
-            if !used.iter().any(|key| key == name)
-                && !self
-                    .opts
-                    .contexts
-                    .is_frontend(name, self.opts.source.as_deref())
-            {
-                idle.push(format!(
-                    "context {name}: no stage of this lane starts from it"
-                ));
+    /// Whether everything that `--no-cache-filter` names is there. A name that is not would be dropped in silence.
+    fn names_to_run_anew(&self, graph: &Graph) -> Result<(), Failure> {
+        let NoCache::Only(names) = &self.opts.no_cache else {
+            return Ok(());
+        };
+        let known = || {
+            graph
+                .stages
+                .keys()
+                .chain(graph.gates.keys())
+                .map(String::as_str)
+        };
+        let mut report = Report::default();
+        for name in names {
+            if known().any(|known| known.to_lowercase() == *name) {
+                continue;
             }
+            let message =
+                format!("--no-cache-filter: there is neither a stage nor a gate `{name}`");
+            report.push(
+                Diagnostic::new(rule::REQUEST, message)
+                    .at(&graph.table.span, "this graph")
+                    .help(suggest(name, known().collect::<Vec<_>>())),
+            );
         }
-        // They are about no line, so the file's name is all of it that they need.
-        let lane_file = self.sources.iter().next();
-        let file = lane_file.map(|(_, source)| SourceFile::new(&source.name, "TOML", b"").to_pb());
-        for short in idle {
-            let file = file.clone();
-            let warning = Warning {
-                vertex: vertex.to_string(),
-                short,
-                file,
-                ..Warning::default()
-            };
-            self.bridge.warn(warning).await;
-        }
+        report.into_result(()).map_err(|report| self.wrong(report))
     }
 
     fn wrong(&self, report: Report) -> Failure {

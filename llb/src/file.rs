@@ -157,6 +157,13 @@ impl Copy {
         self
     }
 
+    /// Unpacks what `src` names, when it is an archive: a tar, also a compressed one.
+    #[must_use]
+    pub fn unpack(mut self) -> Self {
+        self.wire.attempt_unpack_docker_compatibility = true;
+        self
+    }
+
     /// Replaces what is at the destination and of another kind, as a merge
     /// does, instead of failing.
     #[must_use]

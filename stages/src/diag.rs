@@ -176,6 +176,8 @@ pub mod rule {
     pub const EMPTY: Rule = Rule("LK031");
     /// A tag that stands for two contents.
     pub const TAG: Rule = Rule("LK040");
+    /// A file of a step that the ignore file leaves out of the context.
+    pub const IGNORED: Rule = Rule("LK050");
 }
 
 /// One thing that is wrong.

@@ -22,6 +22,7 @@ pub mod arch;
 pub mod diag;
 pub mod file;
 pub mod graph;
+pub mod ignore;
 pub mod lower;
 pub mod plan;
 pub mod text;

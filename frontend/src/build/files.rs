@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use llb::proto::pb;
 use llb::{Definition, Digest, Local, Metadata, Output};
 
+use super::context::Main;
 use crate::gateway::bridge::{Bridge, Evaluate, Ref};
 use crate::gateway::error::Failure;
 use crate::gateway::opts::Opts;
@@ -16,10 +17,13 @@ const USUAL_PINS: &str = "versions.env";
 /// undo what the other left.
 const SHARED_KEY: &str = "lanekit-lane-file";
 
-/// A graph, and the vertex by which its file was read.
+/// A graph, and how its file was read.
 pub(super) struct Read {
     pub(super) loaded: Loaded,
+    /// The vertex that it was read by.
     pub(super) vertex: Digest,
+    /// The lane file with what was sent along: its ignore file, if it has one of its own.
+    pub(super) made: Ref,
 }
 
 /// Why there is no graph.
@@ -52,25 +56,16 @@ impl From<Unread> for Failure {
 }
 
 /// Reads the graph that the options name.
-pub(super) async fn read(
-    bridge: &Bridge,
-    opts: &Opts,
-    inputs: &BTreeMap<String, pb::Definition>,
-) -> Result<Read, Unread> {
-    let name = &opts.file.name;
-    let given = if opts.file.forced {
-        None
-    } else {
-        given(inputs, &opts.file.local)?
-    };
+pub(super) async fn read(bridge: &Bridge, opts: &Opts, main: &Main) -> Result<Read, Unread> {
+    let name = main.name.unwrap_or(&opts.file.name);
     let directory = Directory {
         bridge,
         opts,
-        given,
+        given: main.lane_file.clone(),
     };
 
     let usual = beside(name, USUAL_PINS);
-    let (first, vertex) = directory.open([name.as_str(), &usual]).await?;
+    let (first, vertex) = directory.open(&[name, &usual, &own_ignore(name)]).await?;
     let bytes = read_text(bridge, &first, name)
         .await
         .map_err(|failure| unread(failure, opts))?;
@@ -79,9 +74,9 @@ pub(super) async fn read(
         None => None,
         Some(path) => {
             let from = if path == usual {
-                first
+                first.clone()
             } else {
-                directory.open([name.as_str(), &path]).await?.0
+                directory.open(&[name, &path]).await?.0
             };
             match read_text(bridge, &from, &path).await {
                 Ok(bytes) => Some((path, bytes)),
@@ -92,6 +87,7 @@ pub(super) async fn read(
     Ok(Read {
         loaded: lane_file.graph(pins)?,
         vertex,
+        made: first,
     })
 }
 
@@ -123,14 +119,14 @@ struct Directory<'a> {
 
 impl Directory<'_> {
     /// These files of it, as far as they are there.
-    async fn open(&self, paths: [&str; 2]) -> Result<(Ref, Digest), Failure> {
+    async fn open(&self, paths: &[&str]) -> Result<(Ref, Digest), Failure> {
         let files = match &self.given {
             Some(given) => given.clone(),
             None => {
                 let name = &self.opts.file.local;
                 Local::of_session(name, self.opts.session_of(name))
                     .map_err(|error| Failure::new(error.to_string()))?
-                    .follow(paths)
+                    .follow(paths.iter().copied())
                     .shared_key_hint(SHARED_KEY)
                     .differ_none()
                     .metadata(Metadata::named(format!(
@@ -151,6 +147,31 @@ impl Directory<'_> {
     }
 }
 
+/// The ignore file that a lane file has for itself.
+pub(super) fn own_ignore(lane_file: &str) -> String {
+    format!("{lane_file}.dockerignore")
+}
+
+/// A text that need not be there.
+pub(super) async fn optional_text(
+    bridge: &Bridge,
+    from: &Ref,
+    path: &str,
+) -> Result<Option<String>, Failure> {
+    match read_text(bridge, from, path).await {
+        Ok(bytes) => stages::file::text_of_bytes(bytes)
+            .map(Some)
+            .map_err(|why| Failure::new(format!("{path} cannot be read: {why}"))),
+        Err(failure) if is_missing(&failure) => Ok(None),
+        Err(failure) => Err(failure.context(format!("read {path}"))),
+    }
+}
+
+/// Engines have no code for it.
+fn is_missing(failure: &Failure) -> bool {
+    failure.message().contains("no such file or directory")
+}
+
 async fn read_text(bridge: &Bridge, from: &Ref, path: &str) -> Result<Vec<u8>, Failure> {
     bridge.read_file(from, path, stages::file::MAX_FILE).await
 }
@@ -158,7 +179,7 @@ async fn read_text(bridge: &Bridge, from: &Ref, path: &str) -> Result<Vec<u8>, F
 /// The engine names a missing file by a path of its own.
 fn unread(failure: Failure, opts: &Opts) -> Failure {
     let name = &opts.file.name;
-    if failure.message().contains("no such file or directory") {
+    if is_missing(&failure) {
         return Failure::new(format!(
             "there is no {name} in the directory of the lane file: name it with -f"
         ));

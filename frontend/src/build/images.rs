@@ -1,10 +1,14 @@
 //! The images that stages start from: looked up all at once, named contexts first.
 
-use llb::Platform;
+use std::collections::BTreeMap;
+
+use llb::{Copy, FileOp, Local, Metadata, Output, Platform};
 use stages::diag::Spanned;
+use stages::ignore::Ignore;
 use stages::plan::{Facts, ImageConfig, ImageFact, ImageSource as PlannedSource};
 
-use super::Build;
+use super::files::given;
+use super::{Build, remote};
 use crate::gateway::bridge::{Image, ImageSource};
 use crate::gateway::error::Failure;
 use crate::gateway::join::join_all;
@@ -72,11 +76,57 @@ impl Build<'_> {
                 let source = oci_layout(name, digest, &self.opts.session, store)?;
                 self.look(source, platform, &shown).await?
             }
-            ContextSource::Local(_) => return Err(no_image(key, "a directory")),
-            ContextSource::Input(_) => return Err(no_image(key, "the result of another build")),
-            ContextSource::Remote(_) => return Err(no_image(key, "a repository or a file")),
+            ContextSource::Local(local) => files(
+                self.directory(key, local, context.shared_key.as_deref())
+                    .await?,
+            ),
+            ContextSource::Input(input) => self.result(input, &context.metadata)?,
+            ContextSource::Remote(url) => {
+                let shown = format!("[context {key}] {}", remote::shown(url));
+                let keep = self.opts.keep_git_dir;
+                files(remote::open(self.bridge, url, keep, shown).await?.files)
+            }
         };
         Ok((fact, Some(key.to_owned())))
+    }
+
+    /// A directory of the client as a root, without what its ignore file takes out of it. A copy, so that it goes by
+    /// its content: the directory itself has a new key in every build.
+    async fn directory(
+        &self,
+        key: &str,
+        local: &str,
+        shared_key: Option<&str>,
+    ) -> Result<Output, Failure> {
+        let fit = |error: llb::Error| Failure::new(error.to_string());
+        let ignore = self.ignore_of(local, &format!("context {key}")).await?;
+        let ignore = Ignore::parse(&ignore.unwrap_or_default());
+        let sent = Local::of_session(local, self.opts.session_of(local))
+            .map_err(fit)?
+            .exclude(ignore.patterns())
+            .shared_key_hint(&format!("lanekit-{key}-{}", shared_key.unwrap_or_default()))
+            .metadata(Metadata::named(format!("[context {key}] load from client")))
+            .build();
+        FileOp::new(None)
+            .copy(Copy::new(sent, "/", "/").contents())
+            .metadata(Metadata::named(format!("[context {key}] files")))
+            .build()
+            .map_err(fit)
+    }
+
+    /// The result of another build, with its image's config if it has one.
+    fn result(
+        &self,
+        input: &str,
+        metadata: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<ImageFact, Failure> {
+        let none = || Failure::new(format!("this build has no input `{input}`"));
+        let source = PlannedSource::Files(given(self.inputs, input)?.ok_or_else(none)?);
+        let config = match metadata.get("containerimage.config") {
+            None => ImageConfig::default(),
+            Some(config) => read(config)?,
+        };
+        Ok(ImageFact { source, config })
     }
 
     async fn look(
@@ -90,8 +140,7 @@ impl Build<'_> {
             .resolve_image(&source, platform, self.opts.resolve_mode, shown)
             .await?;
         runs_on(&config, platform)?;
-        let config = ImageConfig::from_image(&config)
-            .map_err(|error| Failure::new(format!("its config cannot be read: {error}")))?;
+        let config = read(&config)?;
         let reference = name.to_string();
         let source = match source {
             ImageSource::Registry(_) => PlannedSource::Registry { reference },
@@ -103,6 +152,11 @@ impl Build<'_> {
         };
         Ok(ImageFact { source, config })
     }
+}
+
+fn read(config: &[u8]) -> Result<ImageConfig, Failure> {
+    ImageConfig::from_image(config)
+        .map_err(|error| Failure::new(format!("its config cannot be read: {error}")))
 }
 
 /// An image of a store goes by its digest; the name before it is only shown.
@@ -124,10 +178,12 @@ fn oci_layout(
     })
 }
 
-fn no_image(key: &str, what: &str) -> Failure {
-    Failure::new(format!(
-        "the context {key} is {what}: stages start from images, so give docker-image://… or oci-layout://…"
-    ))
+/// Files alone: who starts from them inherits no environment.
+fn files(files: Output) -> ImageFact {
+    ImageFact {
+        source: PlannedSource::Files(files),
+        config: ImageConfig::default(),
+    }
 }
 
 /// The engine takes an image of another platform with a warning: the output would say one platform and hold another.

@@ -301,6 +301,24 @@ impl Bridge {
             .data)
     }
 
+    /// Reads the beginning of a file: at most this many bytes.
+    ///
+    /// # Errors
+    /// When it is not there, or the file system could not be made.
+    pub async fn read_head(&self, of: &Ref, path: &str, bytes: u64) -> Result<Vec<u8>, Failure> {
+        let request = gateway::ReadFileRequest {
+            r#ref: of.id.clone(),
+            file_path: path.to_owned(),
+            range: Some(gateway::FileRange {
+                offset: 0,
+                length: i64::try_from(bytes).unwrap_or(i64::MAX),
+            }),
+            ..gateway::ReadFileRequest::default()
+        };
+        let answer = self.client.clone().read_file(request).await?;
+        Ok(answer.into_inner().data)
+    }
+
     /// Looks an image up: its digest and its config for a platform. `shown` is its line in the progress.
     ///
     /// # Errors

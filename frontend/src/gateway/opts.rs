@@ -43,6 +43,8 @@ pub struct Opts {
     pub file: File,
     /// Where the build's files come from.
     pub context: Context,
+    /// Whether a repository as context keeps its `.git`.
+    pub keep_git_dir: bool,
     /// Other contexts by name, which replace images and stages.
     pub contexts: Contexts,
     /// What to build; nothing for the file's default.
@@ -478,6 +480,17 @@ impl Opts {
         self.cache_namespace = engine
             .remove("BUILDKIT_CACHE_MOUNT_NS")
             .filter(|value| !value.is_empty());
+        let keep = "BUILDKIT_CONTEXT_KEEP_GIT_DIR";
+        if let Some(value) = engine.remove(keep).filter(|value| !value.is_empty()) {
+            match parse_bool(&value) {
+                Some(keep) => self.keep_git_dir = keep,
+                None => from.refuse(
+                    &format!("build-arg:{keep}"),
+                    &value,
+                    "is neither true nor false",
+                ),
+            }
+        }
         let hostname = from.text("hostname");
         self.hostname = engine
             .remove("BUILDKIT_SANDBOX_HOSTNAME")

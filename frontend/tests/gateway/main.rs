@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod bridge;
+mod contexts;
 mod fake;
 mod flow;
 mod process;

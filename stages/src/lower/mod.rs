@@ -16,6 +16,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::num::NonZeroU64;
 
 use llb::{
     Caps, Copy, Error, Image, Local, Location, Metadata, OciLayout, Output, Platform, Range,
@@ -23,6 +24,7 @@ use llb::{
 };
 
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, rule};
+use crate::ignore::Ignore;
 use crate::plan::{
     Facts, ImageSource, Plan, PlannedOutput, PlannedStage, Product, StageIndex, Start,
 };
@@ -65,6 +67,10 @@ pub struct ExecOptions {
     pub ulimits: Vec<(String, i64, i64)>,
     /// Parent of the control groups.
     pub cgroup_parent: String,
+    /// Size of `/dev/shm` in bytes.
+    pub shm_size: Option<NonZeroU64>,
+    /// What stands in front of the ids of cache mounts, with a `/` between; in no key.
+    pub cache_namespace: String,
     /// Host name.
     pub hostname: String,
     /// Proxies; alone among these, in no key.
@@ -145,16 +151,28 @@ fn context(plan: &Plan, host: &Host<'_>) -> Result<Option<Output>, Failed> {
     if plan.context.is_empty() {
         return Ok(None);
     }
-    let session = match &host.context {
-        Context::Output(output) => return Ok(Some(output.clone())),
-        Context::Session(session) => session,
-    };
+    Ok(Some(match &host.context {
+        Context::Output(output) => output.clone(),
+        Context::Session(session) => client_files(&plan.context, session, None)?,
+    }))
+}
+
+/// Paths of the client's directory, without what an ignore file takes out of them.
+///
+/// # Errors
+/// The session is empty or no id.
+pub fn client_files(
+    paths: &[String],
+    session: &str,
+    ignore: Option<&Ignore>,
+) -> Result<Output, Error> {
     let files = Local::of_session("context", session)?
-        .follow(plan.context.iter().cloned())
+        .follow(paths.iter().cloned())
+        .exclude(ignore.into_iter().flat_map(Ignore::patterns))
         // An own hint: another frontend syncs the same directory with other patterns.
         .shared_key_hint("lanekit-context")
         .metadata(Metadata::named("[internal] load build context"));
-    Ok(Some(files.build()))
+    Ok(files.build())
 }
 
 /// Why something could not be lowered.
@@ -238,6 +256,7 @@ impl Lowering<'_> {
         let platform = self.platform.clone();
         Ok(match &fact.source {
             ImageSource::Scratch => None,
+            ImageSource::Files(files) => Some(files.clone()),
             ImageSource::Registry { reference } => Some(
                 Image::new(reference.parse()?, platform)
                     .metadata(metadata)

@@ -1,6 +1,6 @@
 //! A step: its files as one copy, then one exec.
 
-use llb::{Bind, Cache, Copy, Exec, FileOp, MkDir, MkFile, Network, Output, Root, Sharing};
+use llb::{Bind, Cache, Copy, Exec, FileOp, MkDir, MkFile, Network, Output, Root, Sharing, Tmpfs};
 
 use super::{Failed, Lowering};
 use crate::file;
@@ -64,7 +64,14 @@ impl Lowering<'_> {
                 file::Sharing::Private => Sharing::Private,
                 file::Sharing::Locked => Sharing::Locked,
             };
-            exec = exec.mount(&cache.at, Cache::new(&cache.id, sharing)?);
+            let id = match options.cache_namespace.as_str() {
+                "" => cache.id.clone(),
+                namespace => format!("{namespace}/{}", cache.id),
+            };
+            exec = exec.mount(&cache.at, Cache::new(&id, sharing)?);
+        }
+        if let Some(size) = options.shm_size {
+            exec = exec.mount("/dev/shm", Tmpfs::new().size(size));
         }
         let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
         let run = exec

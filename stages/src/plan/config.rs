@@ -52,6 +52,9 @@ pub struct ImageConfig {
         deserialize_with = "or_default"
     )]
     pub labels: BTreeMap<String, String>,
+    /// What a Dockerfile that starts from the image would run. No lane does, and no output has them.
+    #[serde(default, skip_serializing, deserialize_with = "or_default")]
+    pub on_build: Vec<String>,
     /// Everything else that the base image says.
     #[serde(flatten)]
     pub rest: Map<String, Value>,

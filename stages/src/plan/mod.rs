@@ -55,6 +55,8 @@ pub enum ImageSource {
         /// Full reference with digest.
         reference: String,
     },
+    /// Files that are no image: a named context that is a directory, a repository, or another build's result.
+    Files(llb::Output),
     /// An OCI layout directory of the client.
     OciLayout {
         /// `store@sha256:…`

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use stages::diag::Report;
+use stages::ignore::{self, Ignore};
 use stages::plan::{self, Request};
 
 use crate::common::{Loaded, facts, load};
@@ -60,7 +61,8 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
         let lanes = block(section, "toml").unwrap_or_else(|| panic!("{id} has no example"));
         let pins = block(section, "env").unwrap_or_default();
         let request = request(block(section, "console").unwrap_or_default());
-        let (loaded, report) = wrong(lanes, pins, &request);
+        let ignore = block(section, "ignore").unwrap_or_default();
+        let (loaded, report) = wrong(lanes, pins, ignore, &request);
         let ids: BTreeSet<&str> = report.diagnostics().iter().map(|d| d.rule.0).collect();
         let seen = report.render(&loaded.sources, false);
         let shown = block(section, "text").unwrap_or("nothing");
@@ -75,12 +77,13 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
 }
 
 /// What is wrong with a request: found while the file is read, chosen from, or planned.
-fn wrong(lanes: &str, pins: &str, request: &Request) -> (Loaded, Report) {
+fn wrong(lanes: &str, pins: &str, ignore: &str, request: &Request) -> (Loaded, Report) {
     let loaded = load(lanes, pins);
     let report = match &loaded.graph {
         Err(report) => report.clone(),
         Ok(graph) => plan::select(graph, request)
             .and_then(|selection| plan::plan(&selection, &facts(&selection)))
+            .and_then(|plan| ignore::check(&plan, &Ignore::parse(ignore), ".dockerignore"))
             .err()
             .unwrap_or_default(),
     };

@@ -6,14 +6,12 @@
 mod lint;
 mod wire;
 
-use std::collections::BTreeMap;
-
-use llb::proto::pb;
 use serde::Serialize;
 use serde_json::json;
 use stages::plan::{self, Request, Selection};
 use stages::view;
 
+use super::context::Main;
 use super::files;
 use crate::gateway::bridge::{Bridge, Built, Outcome, Ref};
 use crate::gateway::error::Failure;
@@ -53,14 +51,14 @@ pub(super) fn without_file(id: &str) -> Option<Outcome> {
 pub(super) async fn answer(
     bridge: &Bridge,
     opts: &Opts,
-    inputs: &BTreeMap<String, pb::Definition>,
+    main: &Main,
     id: &str,
     request: impl Fn(&Loaded) -> Request,
 ) -> Outcome {
     if !REQUESTS.iter().any(|(name, ..)| *name == id) {
         return Err(Failure::unsupported_request(id));
     }
-    let read = files::read(bridge, opts, inputs).await;
+    let read = files::read(bridge, opts, main).await;
     if id == "frontend.lint" {
         return lint::answer(read, request);
     }
