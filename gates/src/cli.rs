@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use crate::exit::{Exit, Failure, guard};
+use crate::glob::Glob;
 use crate::name::Name;
 use crate::policy::{self, Allow, Floor, Loaded, Policy};
 use crate::verdict::{self, Expected};
 use crate::walk::Root;
-use crate::{arch, arch_table, report};
+use crate::{arch, arch_table, overlap, report};
 
 const HELP: &str = "\
 lanegate: checks of binary trees with one report
@@ -26,6 +27,8 @@ lanegate: checks of binary trees with one report
       hold a policy against that; --defer leaves the exit code of a red verdict to seal
   lanegate seal NAME=FILE... [--policy NAME=sha256:HEX]...
       are these verdicts there, and green?
+  lanegate overlap --tree STAGE=DIR... [--fold] [--any GLOB]... [--take GLOB=STAGE]...
+      is what several trees have the same in each?
   lanegate arch-table
       print the targets and what is known of them
 
@@ -57,13 +60,14 @@ fn run(args: Vec<OsString>) -> Result<Exit, Failure> {
             "inspect" => run_inspect(args),
             "assert" => run_assert(args),
             "seal" => run_seal(args),
+            "overlap" => run_overlap(args),
             "arch-table" => {
                 rest_is_empty(args)?;
                 print(arch_table::TEXT)
             }
             "help" => print(HELP),
             other => Err(Failure::Usage(format!(
-                "no command `{other}`; there are: arch, inspect, assert, seal, arch-table"
+                "no command `{other}`; there are: arch, inspect, assert, seal, overlap, arch-table"
             ))),
         },
         other => Err(usage(other.unexpected())),
@@ -279,6 +283,51 @@ fn run_seal(mut args: Parser) -> Result<Exit, Failure> {
         }
     }
     Ok(end)
+}
+
+fn run_overlap(mut args: Parser) -> Result<Exit, Failure> {
+    let (mut parts, mut any, mut take, mut fold) = (Vec::new(), Vec::new(), Vec::new(), false);
+    while let Some(arg) = args.next().map_err(usage)? {
+        match arg {
+            Arg::Long("tree") => {
+                let value = text(&mut args)?;
+                let (stage, path) = pair(&value, "--tree STAGE=DIR")?;
+                parts.push(overlap::Part {
+                    stage: stage.to_owned(),
+                    path: PathBuf::from(path),
+                });
+            }
+            Arg::Long("any") => any.push(text(&mut args)?),
+            Arg::Long("take") => take.push(text(&mut args)?),
+            Arg::Long("fold") => fold = true,
+            other => return Err(usage(other.unexpected())),
+        }
+    }
+    if parts.len() < 2 {
+        return Err(Failure::Usage(
+            "give at least two --tree STAGE=DIR".to_owned(),
+        ));
+    }
+    let mut rules = overlap::Rules {
+        fold,
+        any: any.iter().map(|glob| Glob::new(glob, fold)).collect(),
+        take: Vec::new(),
+    };
+    for value in &take {
+        let Some((glob, stage)) = value.rsplit_once('=') else {
+            return Err(Failure::Usage(format!(
+                "expected --take GLOB=STAGE, found `{value}`"
+            )));
+        };
+        rules.take.push((Glob::new(glob, fold), stage.to_owned()));
+    }
+    let found = overlap::conflicts(&parts, &rules)?;
+    say(&overlap::summary(&found));
+    Ok(if found.is_empty() {
+        Exit::Pass
+    } else {
+        Exit::Findings
+    })
 }
 
 /// An option that stands at most once.

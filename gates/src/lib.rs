@@ -25,6 +25,7 @@ pub mod glob;
 pub mod input;
 pub mod limit;
 pub mod name;
+pub mod overlap;
 pub mod policy;
 pub mod python;
 pub mod report;

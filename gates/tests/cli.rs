@@ -97,6 +97,22 @@ fn lanegate(args: &[&str]) -> Ran {
 }
 
 #[test]
+fn trees_with_one_name_for_two_things_overlap() {
+    let one = Tree::new(&[("lib/x", b"1".to_vec()), ("same", b"s".to_vec())]);
+    let two = Tree::new(&[("lib/x", b"2".to_vec()), ("same", b"s".to_vec())]);
+    let trees = [("one", &one), ("two", &two)]
+        .map(|(name, tree)| format!("{name}={}", tree.root().display()));
+    let overlap = |more: &[&str]| {
+        let mut args = vec!["overlap", "--tree", &trees[0], "--tree", &trees[1]];
+        args.extend(more);
+        lanegate(&args).text()
+    };
+    insta::assert_snapshot!(overlap(&[]));
+    assert_eq!(overlap(&["--any", "lib/*"]), "exit 0\n");
+    assert_eq!(overlap(&["--take", "/lib/x=two"]), "exit 0\n");
+}
+
+#[test]
 fn a_right_tree_passes() {
     insta::assert_snapshot!(Tree::new(&product()).arch(&["--least", "4"]).text(), @r#"
 exit 0
@@ -455,6 +471,8 @@ error: no target `windows/arm46`; known targets: linux/386, linux/amd64, linux/a
         vec!["seal", "g=a", "g=b"],
         vec!["seal", "g=a", "--policy", "h=sha256:00"],
         vec!["arch-table", "x"],
+        vec!["overlap", "--tree", "a=."],
+        vec!["overlap", "--tree", "a=.", "--tree", "b=.", "--take", "x"],
     ] {
         let ran = lanegate(&args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
