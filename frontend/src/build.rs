@@ -97,10 +97,10 @@ impl Build<'_> {
     }
 
     async fn solve(&self, plan: &Plan, facts: &Facts, context: &Context) -> Outcome {
-        let lanegate = if plan.gates.is_empty() {
-            None
-        } else {
+        let lanegate = if plan.needs_lanegate() {
             frontend_image::output(self.image)?
+        } else {
+            None
         };
         let lower = |no_cache: &NoCache| {
             let covers = |name: &str| no_cache.covers(name);

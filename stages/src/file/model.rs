@@ -267,6 +267,8 @@ pub struct Stage {
     pub tree: Vec<TreeEntry>,
     /// Trees that are put together into one.
     pub merge: Vec<Part>,
+    /// What counts where those differ.
+    pub conflict: Vec<Conflict>,
     /// Trees that are put onto the root before the steps.
     pub add: Vec<Part>,
     /// Chain env.
@@ -297,8 +299,37 @@ pub struct TreeEntry {
 pub struct Part {
     /// The stage whose tree it is.
     pub stage: Text,
+    /// The part of its product that is meant; without one, its tree.
+    pub from: Option<Template>,
+    /// Where that part goes, in place of its own path.
+    pub to: Option<Template>,
     /// In which lanes it is there.
     pub when: Option<When>,
+    /// Why it may be absent: then a marker with this text stands where it would be, also in a
+    /// lane that does not have the stage.
+    pub absent: Option<Template>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// An entry of `conflict`: which tree counts where merged trees differ.
+#[derive(Debug, Clone)]
+pub struct Conflict {
+    /// A pattern over paths of the product.
+    pub path: Template,
+    /// Which tree counts.
+    pub take: Take,
+    /// Why.
+    pub why: Text,
+}
+
+/// Which of several trees counts.
+#[derive(Debug, Clone)]
+pub enum Take {
+    /// Any of them.
+    Any,
+    /// That of this stage, where it has the path.
+    Stage(Text),
 }
 
 /// `[stage.NAME.image]`: config of the product, seen by no step.

@@ -6,7 +6,8 @@ use super::{Edge, Graph, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
-    Attribute, Brings, Command, CopyFrom, EnvEdit, FileStep, Form, From, Lane, Stage, Step, When,
+    Attribute, Brings, Command, CopyFrom, EnvEdit, FileStep, Form, From, Lane, Stage, Step, Take,
+    When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -231,6 +232,10 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             .brings()
             .flat_map(|brings| &brings.uses)
             .any(|used| used.stage.span == target.span && used.sub.is_some())
+            || stage
+                .merge
+                .iter()
+                .any(|part| part.stage.span == target.span && part.from.is_some())
             || stage.steps.iter().filter_map(Step::file).any(|file| {
                 file.stage().is_some_and(|name| name.span == target.span) && takes_a_part(file)
             });
@@ -262,6 +267,28 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             )
             .at(&tree.at.span, "nothing writes here"),
         );
+    }
+    for conflict in &stage.conflict {
+        if let Take::Stage(winner) = &conflict.take
+            && !stage
+                .merge
+                .iter()
+                .any(|part| part.stage.value == winner.value)
+        {
+            let merged = stage.merge.iter().map(|part| &part.stage.value);
+            let merged: Vec<&str> = merged.map(String::as_str).collect();
+            report.push(
+                Diagnostic::new(
+                    rule::UNKNOWN_NAME,
+                    format!("`{}` is not merged here", winner.value),
+                )
+                .at(
+                    &winner.span,
+                    "expected \"any\" or one of the stages that `merge` names",
+                )
+                .help(suggest(&winner.value, merged.iter().copied())),
+            );
+        }
     }
     templates_of(stage, |template| check_template(graph, template, report));
     let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
@@ -426,6 +453,14 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
     if let Some(From::Image(template)) = &stage.from {
         each(template);
     }
+    for part in &stage.merge {
+        let texts = part.from.iter().chain(&part.to).chain(&part.absent);
+        texts.for_each(&mut each);
+    }
+    stage
+        .conflict
+        .iter()
+        .for_each(|conflict| each(&conflict.path));
     for entry in &stage.tree {
         each(&entry.at);
         entry.only.iter().chain(&entry.except).for_each(&mut each);

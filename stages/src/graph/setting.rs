@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Edge, Graph};
 use crate::arch::{ArchTable, Target};
 use crate::diag::Spanned;
-use crate::file::{Attribute, Brings, From, Lane, Refuse, Stage, Step, When};
+use crate::file::{Attribute, Brings, From, Lane, Part, Refuse, Stage, Step, When};
 use crate::text::LaneField;
 
 /// A lane and what its switches are.
@@ -148,13 +148,19 @@ impl<'g> Setting<'g> {
             .collect()
     }
 
+    /// Whether the lane has an entry of `merge` or `add`. One that leaves a marker in its place is
+    /// absent also where the stage is.
+    pub fn has_part(&self, part: &Part) -> bool {
+        self.holds(part.when.as_ref()) && (part.absent.is_none() || self.has(&part.stage.value))
+    }
+
     /// The stages that a stage consumes in this lane.
     pub fn inputs(&self, stage: &'g Stage) -> Vec<(&'g Spanned<String>, Edge)> {
         let mut inputs = Vec::new();
         let start = stage.from.as_ref().and_then(|from| self.start(from));
         inputs.extend(start.map(|name| (name, Edge::Start)));
         let parts = stage.merge.iter().chain(&stage.add);
-        let parts = parts.filter(|part| self.holds(part.when.as_ref()));
+        let parts = parts.filter(|part| self.has_part(part));
         inputs.extend(parts.map(|part| (&part.stage, Edge::Tree)));
         for brings in self.steps(stage).flat_map(|step| self.brings(step)) {
             let uses = brings

@@ -190,9 +190,9 @@ impl Lowering<'_> {
     }
 
     /// lanegate on an empty root: no network, no environment, nothing of the lane.
-    fn lanegate(&self, args: &[&str]) -> Result<Exec, Failed> {
+    pub(super) fn lanegate(&self, args: &[&str]) -> Result<Exec, Failed> {
         let Some(binary) = self.host.lanegate.clone() else {
-            let text = "gates need lanegate, which is in the frontend image; there is none here";
+            let text = "gates, and merges that compare, need lanegate, which is in the frontend image; there is none here";
             return Err(Failed::new(rule::ENGINE, text));
         };
         let args = std::iter::once(LANEGATE).chain(args.iter().copied());

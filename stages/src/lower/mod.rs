@@ -11,6 +11,7 @@
 
 mod file_step;
 mod gate;
+mod merge;
 mod step;
 mod tree;
 
@@ -226,7 +227,7 @@ impl Lowering<'_> {
             Start::Scratch => None,
             Start::Image(reference) => self.image(reference, stage)?,
             Start::Stage(from) => self.products[*from].clone(),
-            Start::Merge(parts) => return self.merge(index, stage, parts).map(Some),
+            Start::Merge(merge) => return self.merge(index, stage, merge).map(Some),
         };
         if !stage.add.is_empty() {
             root = Some(self.add(index, stage, root)?);

@@ -1,6 +1,6 @@
 //! Trees: taken out of a root, put together, put onto a root.
 
-use llb::{Copy, FileOp, Merge, Output, caps};
+use llb::{Copy, FileOp, Output};
 
 use super::{Failed, Lowering, copy_path, copy_some};
 use crate::diag::Span;
@@ -21,28 +21,6 @@ impl Lowering<'_> {
         }
         let metadata =
             self.stage_metadata(format!("[{}] tree", stage.name), &stage.span, &stage.name);
-        Ok(op.metadata(metadata).build()?)
-    }
-
-    /// Several trees in one. Each is a copy already, so none deletes what another has.
-    pub(super) fn merge(
-        &mut self,
-        index: StageIndex,
-        stage: &PlannedStage,
-        parts: &[StageIndex],
-    ) -> Result<Output, Failed> {
-        let metadata =
-            self.stage_metadata(format!("[{}] merge", stage.name), &stage.span, &stage.name);
-        let mut trees = Vec::new();
-        for &part in parts {
-            trees.push((part, self.product_for(index, part)?));
-        }
-        if trees.len() > 1 && self.host.caps.supports(caps::MERGE) {
-            return Ok(Merge::new(trees.into_iter().map(|(_, tree)| tree))
-                .metadata(metadata)
-                .build()?);
-        }
-        let op = self.put(FileOp::new(None), trees);
         Ok(op.metadata(metadata).build()?)
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::tree::{Tree, TreePath, apart};
 use super::{
     CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedStage, Product, Selection,
-    StageIndex, Start, StepFile, Work, gate, step,
+    StageIndex, Start, StepFile, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
@@ -131,7 +131,6 @@ impl<'g> Planner<'_, 'g> {
             steps,
             product,
         };
-        self.trees_apart(&stage.merge);
         self.trees_apart(&stage.add);
         if matches!(planned.product, Product::Tree(_)) {
             // A tree is files alone: who starts from it inherits no environment.
@@ -149,10 +148,7 @@ impl<'g> Planner<'_, 'g> {
         };
         let none = (Start::Scratch, scratch);
         match &stage.from {
-            None => (
-                Start::Merge(self.indices(&stage.merge)),
-                Inherited::default(),
-            ),
+            None => (Start::Merge(merge::plan(self, stage)), Inherited::default()),
             Some(From::Scratch(_)) => none,
             Some(From::Image(template)) => {
                 let reference = self
@@ -262,14 +258,8 @@ impl<'g> Planner<'_, 'g> {
     }
 
     fn product(&mut self, stage: &Stage, start: &Start) -> Product {
-        if let Start::Merge(parts) = start {
-            let mut paths: Vec<TreePath> = parts
-                .iter()
-                .flat_map(|&part| self.paths(part).to_vec())
-                .collect();
-            paths.sort();
-            paths.dedup();
-            return Product::Tree(paths);
+        if let Start::Merge(merge) = start {
+            return Product::Tree(merge.paths());
         }
         if stage.tree.is_empty() {
             return Product::Root;
@@ -331,7 +321,7 @@ impl<'g> Planner<'_, 'g> {
     fn parts(&self, parts: &'g [Part]) -> impl Iterator<Item = (&'g Part, StageIndex)> {
         parts
             .iter()
-            .filter(|part| self.selection.setting.holds(part.when.as_ref()))
+            .filter(|part| self.selection.setting.has_part(part))
             .filter_map(|part| Some((part, *self.index.get(part.stage.value.as_str())?)))
     }
 

@@ -6,6 +6,7 @@ mod build;
 mod config;
 mod file_step;
 mod gate;
+mod merge;
 mod output;
 mod select;
 mod step;
@@ -134,7 +135,44 @@ pub enum Start {
     /// With another stage's product.
     Stage(StageIndex),
     /// With several trees, put together.
-    Merge(Vec<StageIndex>),
+    Merge(Merge),
+}
+
+/// Trees that are put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merge {
+    /// The trees, later ones over earlier ones.
+    pub parts: Vec<MergePart>,
+    /// What stands in place of trees that the lane does not have.
+    pub markers: Vec<Marker>,
+    /// Patterns, without a `/` in front, of paths where any tree will do.
+    pub any: Vec<String>,
+    /// Patterns of paths where the tree of one stage counts, if it has them.
+    pub take: Vec<(String, StageIndex)>,
+    /// Whether two of the trees could have one path, so that they must be compared.
+    pub compare: bool,
+    /// Whether names that differ in case alone are one name on the target.
+    pub fold: bool,
+}
+
+/// One of the trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergePart {
+    /// The stage.
+    pub stage: StageIndex,
+    /// The part of its product that is meant, and where it goes; `None` is its tree, where it was.
+    pub moved: Option<(String, String)>,
+    /// What it becomes of the merged tree.
+    pub paths: Vec<TreePath>,
+}
+
+/// A file that says why a tree is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    /// Its path.
+    pub path: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// What a stage hands on.

@@ -88,6 +88,16 @@ impl TreePath {
         })
     }
 
+    /// The same where case does not count.
+    pub(super) fn folded(&self) -> Self {
+        let fold = |texts: &[String]| texts.iter().map(|text| text.to_lowercase()).collect();
+        Self {
+            path: self.path.to_lowercase(),
+            only: fold(&self.only),
+            except: fold(&self.except),
+        }
+    }
+
     /// The path or pattern itself.
     pub fn as_str(&self) -> &str {
         &self.path
@@ -314,7 +324,7 @@ pub(super) fn apart(parts: &[Tree<'_>], report: &mut Report) {
                             format!("`{}` has {}", second.stage, b.as_str()),
                         )
                         .related(first.span, format!("`{}` has {}", first.stage, a.as_str()))
-                        .help("let each stage's `tree` name paths of its own"),
+                        .help("put them together in a stage with `merge`, which compares them, and add that"),
                     );
                 }
             }

@@ -245,7 +245,17 @@ fn unplannable(from: &str, to: &str) -> String {
 
 #[test]
 fn trees_in_each_others_way_are_refused() {
-    insta::assert_snapshot!(unplannable("tree = [\"/r/b\"]", "tree = [\"/r\"]"));
+    let text = GOOD
+        .replace("tree = [\"/r/b\"]", "tree = [\"/r\"]")
+        .replace("add = [\"media\"]", "add = [\"a\", \"b\"]")
+        .replace("of = \"media\"", "of = \"a\"");
+    let loaded = load(&text, PINS);
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let report = plan(graph, &request("amd64/image", &[])).expect_err("the trees overlap");
+    insta::assert_snapshot!(report.render(&loaded.sources, false));
 }
 
 #[test]

@@ -188,3 +188,78 @@ fn an_empty_root_runs_only_what_is_mounted() {
     let second = ["copy = { stage = \"part\" }", "script = \"true\""];
     assert_eq!(wrong(&steps("\"scratch\"", &second)), "nothing is wrong");
 }
+
+/// A stage `out` that merges `part` and `other`, whose tree is given.
+fn merged(other: &str, merge: &str) -> String {
+    graph(&format!(
+        "[stage.other]\nfrom = {{ image = \"x\" }}\ntree = {other}\n[[stage.other.step]]\nname = \"s\"\nrun = [\"true\"]\n\
+         [stage.out]\n{merge}\n"
+    ))
+}
+
+#[test]
+fn trees_that_cannot_meet_are_merged_without_a_look() {
+    let text = llb(&merged("[\"/t/other\"]", "merge = [\"part\", \"other\"]"));
+    assert!(!text.contains("compare"), "{text}");
+    let left_out = "[{ at = \"/t\", except = [\"part/**\"] }]";
+    let text = llb(&merged(left_out, "merge = [\"part\", \"other\"]"));
+    assert!(!text.contains("compare"), "{text}");
+}
+
+#[test]
+fn trees_that_may_meet_are_compared_before_anything_takes_them() {
+    let merge = "merge = [\"part\", \"other\"]\nconflict = [{ path = \"/t/**/x\", take = \"part\", why = \"y\" }, { path = \"**/*.pyc\", take = \"any\", why = \"z\" }]";
+    insta::assert_snapshot!(llb(&merged("[\"/t\"]", merge)));
+}
+
+#[test]
+fn case_counts_where_the_target_has_it() {
+    let text = merged("[\"/T/Part\"]", "merge = [\"part\", \"other\"]");
+    assert!(!llb(&text).contains("compare"));
+    let windows = text.replace(
+        "platform = \"linux/amd64\"",
+        "platform = \"linux/amd64\"\ntarget = \"windows/amd64\"",
+    );
+    assert!(llb(&windows).contains("--fold"));
+}
+
+#[test]
+fn a_part_is_merged_to_another_place_and_one_that_is_absent_leaves_a_marker() {
+    let merge = "merge = [\"part\", { stage = \"other\", from = \"/o/lib\", to = \"/t/lib\" }, \
+        { stage = \"part\", from = \"/t/part/bin\", to = \"/t/bin\", when = { lane.target = \"arm64\" }, else = \"absent-marker\", why = \"no ${lane.target} build\" }]";
+    insta::assert_snapshot!(llb(&merged("[\"/o\"]", merge)));
+    // A stage that the lane does not have is absent without a condition of the entry.
+    let text = merged(
+        "[\"/o/*\"]",
+        "merge = [\"part\", { stage = \"other\", else = \"absent-marker\", why = \"not here\" }]",
+    );
+    let text = text.replace(
+        "[stage.other]\n",
+        "[stage.other]\nwhen = { lane.name = \"m\" }\n",
+    );
+    let text = format!(
+        "{text}[lane.m]\nplatform = \"linux/amd64\"\noutput.image = {{ stage = \"out\" }}\n"
+    );
+    assert!(
+        llb(&text).contains("mkfile /o/ABSENT-other.txt"),
+        "{}",
+        llb(&text)
+    );
+}
+
+#[test]
+fn merges_that_cannot_be_are_refused() {
+    let merge = "merge = [\"part\", { stage = \"other\", to = \"/x\", else = \"absent-marker\" }, { stage = \"other\", why = \"x\" }]\n\
+        conflict = [{ path = \"x\", take = \"prat\", why = \"y\" }, { path = \"x\" }]";
+    let form = wrong(&merged("[\"/o\"]", merge));
+    let merge = "merge = [\"part\", { stage = \"other\", from = \"/u\" }]\n\
+        conflict = [{ path = \"/[x]\", take = \"any\", why = \"y\" }]";
+    let paths = wrong(&merged("[\"/o\"]", merge));
+    let merge = "merge = [\"part\", \"other\"]\nconflict = [{ path = \"x\", take = \"prat\", why = \"y\" }]";
+    let names = wrong(&merged("[\"/o\"]", merge));
+    let stray = wrong(&out(
+        "conflict = [{ path = \"x\", take = \"any\", why = \"y\" }]",
+        "",
+    ));
+    insta::assert_snapshot!([form, paths, names, stray].join("----\n"));
+}

@@ -4,6 +4,7 @@ mod condition;
 mod file_step;
 mod gate;
 mod lane;
+mod merge;
 mod stage;
 mod tree;
 

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::when;
-use super::{Names, Value, file_step, template, templates, tree};
+use super::{Names, Value, file_step, merge, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
 
@@ -19,8 +19,9 @@ pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
         when: when(fields, report),
         from,
         tree: tree::entries(fields, report),
-        merge: parts(fields, "merge", report),
-        add: parts(fields, "add", report),
+        merge: merge::parts(fields, "merge", report),
+        conflict: merge::conflicts(fields, report),
+        add: merge::parts(fields, "add", report),
         env: env(fields, report),
         steps: fields
             .list("step", report)
@@ -35,32 +36,6 @@ pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
     };
     shape(&stage, report);
     Some(stage)
-}
-
-/// The entries of `merge` or `add`: stages, or tables with a condition.
-fn parts(fields: &mut Fields<'_, '_>, key: &'static str, report: &mut Report) -> Vec<Part> {
-    let source = fields.source();
-    let part = |value: &Value<'_>, report: &mut Report| match value.get_ref() {
-        DeValue::Table(_) => {
-            let mut fields = Fields::of(source, value, format!("an entry of `{key}`"), report)?;
-            let when = when(&mut fields, report);
-            let stage = fields.need_text("stage", report);
-            fields.finish(report);
-            Some(Part {
-                stage: stage?,
-                when,
-            })
-        }
-        _ => {
-            let stage = text_of(source, value, &format!("an entry of `{key}`"), report)?;
-            Some(Part { stage, when: None })
-        }
-    };
-    fields
-        .list(key, report)
-        .into_iter()
-        .filter_map(|value| part(value, report))
-        .collect()
 }
 
 /// A stage either merges trees, or starts from something.
@@ -93,6 +68,12 @@ fn shape(stage: &Stage, report: &mut Report) {
                     "start a stage of its own from what is merged",
                 );
             }
+        }
+        (Some(_), true) if !stage.conflict.is_empty() => {
+            wrong(
+                "`conflict` is for stages that merge",
+                "`merge` compares trees; `add` puts one tree onto a root",
+            );
         }
         (Some(_), true) => {}
     }
