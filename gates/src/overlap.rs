@@ -269,6 +269,7 @@ pub fn summary(found: &[Conflict]) -> String {
 }
 
 #[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;

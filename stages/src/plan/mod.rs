@@ -88,6 +88,15 @@ pub struct Plan {
     pub unpublishable: Vec<String>,
 }
 
+impl Plan {
+    /// Whether anything of it runs `lanegate`: gates do, and merges that compare.
+    pub fn needs_lanegate(&self) -> bool {
+        let compares =
+            |stage: &PlannedStage| matches!(&stage.start, Start::Merge(merge) if merge.compare);
+        !self.gates.is_empty() || self.stages.iter().any(compares)
+    }
+}
+
 /// What comes out of a build.
 #[derive(Debug, Clone)]
 pub enum PlannedOutput {
