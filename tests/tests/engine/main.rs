@@ -5,6 +5,7 @@ mod gate_cases;
 mod gates;
 mod image;
 mod keys;
+mod products;
 mod protocol;
 mod steps;
 mod trees;

@@ -7,7 +7,7 @@ use std::path::Path;
 use engine_tests::{Build, Engine, Example, Setup, skipped};
 
 /// Path → kind, mode, owner, and content or link target.
-type Listing = BTreeMap<String, String>;
+pub(crate) type Listing = BTreeMap<String, String>;
 
 fn listing(root: &Path) -> Listing {
     let mut found = Listing::new();
@@ -41,7 +41,7 @@ fn listing(root: &Path) -> Listing {
     found
 }
 
-fn export(engine: &Engine, example: &Example, target: &str) -> Listing {
+pub(crate) fn export(engine: &Engine, example: &Example, target: &str) -> Listing {
     let out = tempfile::tempdir().expect("a directory");
     Build::new(engine, example.path())
         .target(target)
