@@ -177,6 +177,15 @@ impl Build<'_> {
         if !red.is_empty() {
             failure = failure.after(&red);
         }
+        // The engine says what is not allowed, and not which step wants it.
+        let refused = |name: &str| {
+            failure.message().contains(name) && failure.message().contains("not allowed")
+        };
+        let mut wanted = plan.entitlements().into_iter();
+        if let Some((name, span)) = wanted.find(|(name, _)| refused(name)) {
+            let lines = failure.with_lines(self.sources, span);
+            return lines.context(format!("a step needs --allow {name}"));
+        }
         match &plan.output {
             PlannedOutput::Product { span, .. } if !failure.has_source() => {
                 failure.with_lines(self.sources, span)

@@ -113,6 +113,8 @@ caps! {
     EXEC_META_ULIMIT = "exec.meta.ulimit", "<=0.9";
     /// Resource limits of the container.
     EXEC_META_LINUX_RESOURCES = "exec.meta.linux.resources", "0.31";
+    /// Devices by their CDI name.
+    EXEC_META_CDI = "exec.meta.cdi", "0.20";
     /// Bind mounts.
     EXEC_MOUNT_BIND = "exec.mount.bind", "<=0.7";
     /// Writable bind mounts whose changes are dropped.

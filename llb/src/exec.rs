@@ -130,6 +130,7 @@ pub struct Exec {
     exit_codes: BTreeSet<i32>,
     network: Network,
     security: Security,
+    devices: BTreeMap<String, bool>,
     proxy: Option<Proxy>,
     root: Root,
     mounts: Vec<(String, Mount)>,
@@ -158,6 +159,7 @@ impl Exec {
             exit_codes: BTreeSet::new(),
             network: Network::default(),
             security: Security::default(),
+            devices: BTreeMap::new(),
             proxy: None,
             root,
             mounts: Vec::new(),
@@ -243,6 +245,13 @@ impl Exec {
         self
     }
 
+    /// A device by its CDI name, `vendor.com/class=name`. Name and `optional` are part of the key.
+    #[must_use]
+    pub fn device(mut self, name: impl Into<String>, optional: bool) -> Self {
+        self.devices.insert(name.into(), optional);
+        self
+    }
+
     /// The privileges.
     #[must_use]
     pub fn security(mut self, security: Security) -> Self {
@@ -287,6 +296,11 @@ impl Exec {
         let mut wire = Vec::with_capacity(mounts.len());
         for (dest, mount) in &mounts {
             let mut made = mount.to_pb(dest, &mut needs);
+            if let Mount::Cache(cache) = mount
+                && let Some(from) = &cache.from
+            {
+                made.input = inputs.add(from);
+            }
             if let Mount::Bind(bind) = mount {
                 if let Some(input) = &bind.input {
                     made.input = inputs.add(input);
@@ -309,7 +323,7 @@ impl Exec {
             network: self.network.to_pb(&mut needs),
             security: self.security.to_pb(&mut needs),
             secretenv: self.secretenv(&mut needs),
-            cdi_devices: Vec::new(),
+            cdi_devices: self.devices(&mut needs),
         };
         let vertex = Vertex::new(
             pb::op::Op::Exec(exec),
@@ -350,6 +364,9 @@ impl Exec {
         }
         for name in self.ulimits.keys() {
             filled("ulimit", name)?;
+        }
+        for name in self.devices.keys() {
+            filled("device", name)?;
         }
         Ok(())
     }
@@ -438,6 +455,19 @@ impl Exec {
             remove_mount_stubs_recursive: true,
             valid_exit_codes: self.exit_codes.iter().copied().collect(),
         }
+    }
+
+    fn devices(&self, needs: &mut BTreeSet<Cap>) -> Vec<pb::CdiDevice> {
+        if !self.devices.is_empty() {
+            needs.insert(caps::EXEC_META_CDI);
+        }
+        self.devices
+            .iter()
+            .map(|(name, optional)| pb::CdiDevice {
+                name: name.clone(),
+                optional: *optional,
+            })
+            .collect()
     }
 
     fn secretenv(&self, needs: &mut BTreeSet<Cap>) -> Vec<pb::SecretEnv> {

@@ -134,6 +134,8 @@ impl Bind {
 pub struct Cache {
     id: String,
     sharing: Sharing,
+    pub(crate) from: Option<Output>,
+    selector: Option<String>,
 }
 
 /// What happens when several steps use one cache at a time.
@@ -161,7 +163,26 @@ impl Cache {
         Ok(Self {
             id: id.to_owned(),
             sharing,
+            from: None,
+            selector: None,
         })
+    }
+
+    /// What is in it when it is new: the files of an input, with whose key it enters the exec's.
+    #[must_use]
+    pub fn from(mut self, input: Output) -> Self {
+        self.from = Some(input);
+        self
+    }
+
+    /// Just this directory of what it begins with.
+    ///
+    /// # Errors
+    /// The path is not absolute with slashes, or has a `..`.
+    pub fn selector(mut self, path: &str) -> Result<Self, Error> {
+        let path = path::absolute("selector", path)?;
+        self.selector = (path != "/").then_some(path);
+        Ok(self)
     }
 }
 
@@ -333,6 +354,10 @@ impl Mount {
             Self::Cache(cache) => {
                 needs.insert(caps::EXEC_MOUNT_CACHE);
                 needs.insert(caps::EXEC_MOUNT_CACHE_SHARING);
+                if let Some(selector) = &cache.selector {
+                    needs.insert(caps::EXEC_MOUNT_SELECTOR);
+                    mount.selector.clone_from(selector);
+                }
                 mount.mount_type = pb::MountType::Cache.into();
                 mount.cache_opt = Some(pb::CacheOpt {
                     id: cache.id.clone(),

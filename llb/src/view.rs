@@ -173,6 +173,10 @@ impl View {
         if exec.security() == pb::SecurityMode::Insecure {
             self.field("security", "insecure");
         }
+        for device in &exec.cdi_devices {
+            let optional = if device.optional { " optional" } else { "" };
+            self.field("device", format_args!("{}{optional}", device.name));
+        }
         for mount in &exec.mounts {
             self.mount(mount, edge);
         }
@@ -184,7 +188,10 @@ impl View {
             pb::MountType::Cache => {
                 let cache = mount.cache_opt.clone().unwrap_or_default();
                 let sharing = cache.sharing().as_str_name().to_ascii_lowercase();
-                format!("cache {} {sharing}", cache.id)
+                match mount.input {
+                    input if input < 0 => format!("cache {} {sharing}", cache.id),
+                    input => format!("cache {} {sharing} from {}", cache.id, edge(input)),
+                }
             }
             pb::MountType::Tmpfs => match mount.tmpfs_opt.map_or(0, |opt| opt.size) {
                 0 => "tmpfs".to_owned(),

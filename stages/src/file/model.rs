@@ -2,6 +2,8 @@
 //! Names are still text here; [`crate::graph`] checks what they name.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::num::NonZeroU64;
 
 use super::read::Text;
 use crate::diag::{Span, Spanned};
@@ -142,6 +144,12 @@ pub struct Brings {
     pub env: BTreeMap<String, Template>,
     /// Cache mounts.
     pub cache: Vec<Cache>,
+    /// Secrets as files.
+    pub secret: Vec<Guarded>,
+    /// SSH agents as sockets.
+    pub ssh: Vec<Guarded>,
+    /// Directories in memory.
+    pub tmpfs: Vec<Tmpfs>,
 }
 
 /// `[[refuse]]`: a combination that cannot be built.
@@ -476,6 +484,12 @@ pub struct Step {
     pub sees: Brings,
     /// Whether it has a network.
     pub network: Network,
+    /// What else it may do.
+    pub sandbox: Sandbox,
+    /// Where it runs, in place of the usual place.
+    pub workdir: Option<Template>,
+    /// As whom it runs, in place of the image's user.
+    pub user: Option<Template>,
     /// The whole table.
     pub span: Span,
 }
@@ -498,6 +512,8 @@ pub enum Network {
     Default,
     /// None.
     None,
+    /// The host's, which the caller has to allow.
+    Host,
 }
 
 /// A file or directory of the context.
@@ -559,6 +575,79 @@ pub struct Cache {
     pub at: Template,
     /// How it is shared.
     pub sharing: Sharing,
+    /// A stage whose product is in it when it is new.
+    pub from: Option<Text>,
+    /// The part of that product.
+    pub sub: Option<Template>,
+    /// Who may do what in it, when it is new.
+    pub access: Access,
+    /// In which lanes it is there.
+    pub when: Option<When>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Mode and owner of something that is mounted; what is not said is the engine's default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Access {
+    /// Permission bits.
+    pub mode: Option<u16>,
+    /// The user, by number.
+    pub uid: Option<u32>,
+    /// The group, by number.
+    pub gid: Option<u32>,
+}
+
+impl Access {
+    /// Whether anything is said.
+    pub fn is_said(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// A secret as a file, or an SSH agent as a socket, that the caller passes.
+#[derive(Debug, Clone)]
+pub struct Guarded {
+    /// How the caller calls it.
+    pub id: Text,
+    /// Where it appears, in place of the usual place.
+    pub at: Option<Template>,
+    /// Whether the step fails without it.
+    pub required: bool,
+    /// Who may read it.
+    pub access: Access,
+    /// In which lanes it is there.
+    pub when: Option<When>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A directory in memory, gone after the step.
+#[derive(Debug, Clone)]
+pub struct Tmpfs {
+    /// Where it appears.
+    pub at: Template,
+    /// The most that it holds, in bytes.
+    pub size: Option<NonZeroU64>,
+    /// In which lanes it is there.
+    pub when: Option<When>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// What a command may do besides reading and writing files. Part of its key, but for addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sandbox {
+    /// Whether it has the host's privileges.
+    pub insecure: bool,
+    /// Names and addresses in its hosts file.
+    pub hosts: Vec<(String, IpAddr)>,
+    /// Limits: name, soft, hard.
+    pub ulimits: Vec<(String, i64, i64)>,
+    /// Size of `/dev/shm` in bytes.
+    pub shm_size: Option<NonZeroU64>,
+    /// Devices by their CDI names, and whether it can do without.
+    pub devices: Vec<(String, bool)>,
 }
 
 /// `[gate.NAME]`

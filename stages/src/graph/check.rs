@@ -495,6 +495,7 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
         .for_each(&mut each);
     image.user.iter().chain(&image.workdir).for_each(&mut each);
     for step in &stage.steps {
+        step.workdir.iter().chain(&step.user).for_each(&mut each);
         match &step.command {
             Command::Run(run) => run.iter().for_each(&mut each),
             Command::Script(_) => {}
@@ -514,5 +515,13 @@ pub(super) fn templates_of_brings<'a>(brings: &'a Brings, each: &mut impl FnMut(
     for used in &brings.uses {
         used.sub.iter().chain(&used.at).for_each(&mut *each);
     }
-    brings.cache.iter().for_each(|cache| each(&cache.at));
+    for cache in &brings.cache {
+        each(&cache.at);
+        cache.sub.iter().for_each(&mut *each);
+    }
+    let guarded = brings.secret.iter().chain(&brings.ssh);
+    guarded
+        .filter_map(|mount| mount.at.as_ref())
+        .for_each(&mut *each);
+    brings.tmpfs.iter().for_each(|mount| each(&mount.at));
 }

@@ -119,6 +119,12 @@ impl Graph {
             .flat_map(|step| self.all_brings(step))
             .flat_map(|b| &b.uses);
         edges.extend(uses.map(|used| (&used.stage, Edge::Tree)));
+        let caches = stage
+            .steps
+            .iter()
+            .flat_map(|step| self.all_brings(step))
+            .flat_map(|b| &b.cache);
+        edges.extend(caches.filter_map(|cache| Some((cache.from.as_ref()?, Edge::Tree))));
         let files = stage.steps.iter().filter_map(Step::file);
         edges.extend(files.filter_map(|file| Some((file.stage()?, Edge::Tree))));
         edges
@@ -279,7 +285,12 @@ fn stage_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
 /// The conditions of what a step sees or a kit brings.
 fn brings_conditions(brings: &Brings) -> impl Iterator<Item = &When> {
     let files = brings.files.iter().flat_map(|file| &file.when);
-    files.chain(brings.uses.iter().flat_map(|used| &used.when))
+    let uses = brings.uses.iter().flat_map(|used| &used.when);
+    let caches = brings.cache.iter().flat_map(|cache| &cache.when);
+    let guarded = brings.secret.iter().chain(&brings.ssh);
+    let guarded = guarded.flat_map(|mount| &mount.when);
+    let memory = brings.tmpfs.iter().flat_map(|mount| &mount.when);
+    files.chain(uses).chain(caches).chain(guarded).chain(memory)
 }
 
 /// An unknown name, with the nearest known one.

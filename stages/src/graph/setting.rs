@@ -168,6 +168,11 @@ impl<'g> Setting<'g> {
                 .iter()
                 .filter(|used| self.holds(used.when.as_ref()));
             inputs.extend(uses.map(|used| (&used.stage, Edge::Tree)));
+            let caches = brings
+                .cache
+                .iter()
+                .filter(|cache| self.holds(cache.when.as_ref()));
+            inputs.extend(caches.filter_map(|cache| Some((cache.from.as_ref()?, Edge::Tree))));
         }
         let files = self.steps(stage).filter_map(Step::file);
         inputs.extend(files.filter_map(|file| Some((file.stage()?, Edge::Tree))));

@@ -1,6 +1,9 @@
 //! A step: its files as one copy, then one exec.
 
-use llb::{Bind, Cache, Copy, Exec, FileOp, MkDir, MkFile, Network, Output, Root, Sharing, Tmpfs};
+use llb::{
+    Bind, Cache, Copy, Exec, FileOp, MkDir, MkFile, Network, Output, Owner, Root, Secret, Security,
+    Sharing, Ssh, Tmpfs,
+};
 
 use super::{Failed, Lowering};
 use crate::file;
@@ -32,6 +35,7 @@ impl Lowering<'_> {
             .cgroup_parent(&options.cgroup_parent)
             .network(match (step.network, options.network) {
                 (file::Network::None, _) => Network::None,
+                (file::Network::Host, _) => Network::Host,
                 (file::Network::Default, wanted) => wanted.unwrap_or_default(),
             });
         if let Some(proxy) = &options.proxy {
@@ -58,26 +62,74 @@ impl Lowering<'_> {
                 .map_err(|e| e.within(&used.span))?;
             exec = exec.mount(&used.at, Bind::read_only(product).selector(&used.sub)?);
         }
+        exec = self.caches(index, stage, step, exec)?;
+        exec = guarded(step, exec)?;
+        exec = self.sandbox(step, exec);
+        let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
+        let run = exec
+            .metadata(self.stage_metadata(name, &step.span, &stage.name))
+            .build()?;
+        Ok(run.root()?)
+    }
+
+    fn caches(
+        &mut self,
+        index: StageIndex,
+        stage: &PlannedStage,
+        step: &PlannedStep,
+        mut exec: Exec,
+    ) -> Result<Exec, Failed> {
         for cache in &step.cache {
             let sharing = match cache.sharing {
                 file::Sharing::Shared => Sharing::Shared,
                 file::Sharing::Private => Sharing::Private,
                 file::Sharing::Locked => Sharing::Locked,
             };
-            let id = match options.cache_namespace.as_str() {
+            let id = match self.host.exec.cache_namespace.as_str() {
                 "" => cache.id.clone(),
                 namespace => format!("{namespace}/{}", cache.id),
             };
-            exec = exec.mount(&cache.at, Cache::new(&id, sharing)?);
+            let mut mount = Cache::new(&id, sharing)?;
+            // What it begins with is a copy of its own: by content, like all that a step sees.
+            let name = format!("[{}] cache {} of {}", stage.name, cache.id, step.name);
+            let metadata = self.metadata(name, &cache.span);
+            if let Some((producer, sub)) = &cache.from {
+                let product = self
+                    .product_for(index, *producer)
+                    .map_err(|e| e.within(&cache.span))?;
+                let copy = Copy::new(product, sub, "/").contents();
+                mount = mount.from(FileOp::new(None).copy(copy).metadata(metadata).build()?);
+            } else if cache.access.is_said() {
+                let file::Access { mode, uid, gid } = cache.access;
+                let owner = Owner::ids(uid.unwrap_or(0), gid.unwrap_or(0));
+                let root = MkDir::new("/cache", mode.unwrap_or(FILE_MODE)).owner(owner);
+                let root = FileOp::new(None).mkdir(root).metadata(metadata).build()?;
+                mount = mount.from(root).selector("/cache")?;
+            }
+            exec = exec.mount(&cache.at, mount);
         }
-        if let Some(size) = options.shm_size {
-            exec = exec.mount("/dev/shm", Tmpfs::new().size(size));
+        Ok(exec)
+    }
+
+    fn sandbox(&self, step: &PlannedStep, mut exec: Exec) -> Exec {
+        let sandbox = &step.sandbox;
+        if sandbox.insecure {
+            exec = exec.security(Security::Insecure);
         }
-        let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
-        let run = exec
-            .metadata(self.stage_metadata(name, &step.span, &stage.name))
-            .build()?;
-        Ok(run.root()?)
+        for (name, address) in &sandbox.hosts {
+            exec = exec.host(name, *address);
+        }
+        // Behind the caller's: of one name, the step's own count.
+        for (name, soft, hard) in &sandbox.ulimits {
+            exec = exec.ulimit(name, *soft, *hard);
+        }
+        for (name, optional) in &sandbox.devices {
+            exec = exec.device(name, *optional);
+        }
+        match sandbox.shm_size.or(self.host.exec.shm_size) {
+            Some(size) => exec.mount("/dev/shm", Tmpfs::new().size(size)),
+            None => exec,
+        }
     }
 
     /// Just the files that the step names, by content: one copy, so that the step's key has
@@ -115,6 +167,33 @@ impl Lowering<'_> {
         let name = format!("[{}] files of {}", stage.name, step.name);
         Ok(op.metadata(self.metadata(name, &step.span)).build()?)
     }
+}
+
+/// Secrets, SSH agents and memory.
+fn guarded(step: &PlannedStep, mut exec: Exec) -> Result<Exec, Failed> {
+    for secret in &step.secrets {
+        let file::Access { mode, uid, gid } = secret.access;
+        let mut mount = Secret::new(&secret.id)?.optional(!secret.required);
+        mount = mount.owner(uid.unwrap_or(0), gid.unwrap_or(0));
+        exec = exec.mount(
+            &secret.at,
+            mode.map_or(mount.clone(), |mode| mount.mode(mode)),
+        );
+    }
+    for agent in &step.ssh {
+        let file::Access { mode, uid, gid } = agent.access;
+        let mut mount = Ssh::new(&agent.id)?.optional(!agent.required);
+        mount = mount.owner(uid.unwrap_or(0), gid.unwrap_or(0));
+        exec = exec.mount(
+            &agent.at,
+            mode.map_or(mount.clone(), |mode| mount.mode(mode)),
+        );
+    }
+    for (at, size) in &step.tmpfs {
+        let mount = size.map_or(Tmpfs::new(), |size| Tmpfs::new().size(size));
+        exec = exec.mount(at, mount);
+    }
+    Ok(exec)
 }
 
 /// The command. The engine hands over a host setting that nobody passed as set and empty;

@@ -355,9 +355,10 @@ fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, repor
         let caches = step
             .cache
             .iter()
-            .map(|cache| (cache.at.as_str(), &step.span));
+            .map(|cache| (cache.at.as_str(), &cache.span));
         let files = step.files.keys().map(|at| (at.as_str(), &step.span));
-        for (at, place) in uses.chain(caches).chain(files) {
+        let memory = step.tmpfs.iter().map(|(at, _)| (at.as_str(), &step.span));
+        for (at, place) in uses.chain(caches).chain(files).chain(memory) {
             for path in paths
                 .iter()
                 .filter(|path| super::tree::inside(path.directory(), at))

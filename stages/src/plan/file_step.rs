@@ -7,7 +7,7 @@ use super::tree::{absolute, below, parent};
 use super::uses::contained;
 use super::{CopySource, FileCopy, FileWork, Owner, OwnerId, PlannedStep, Work};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{CopyFrom, CopyStep, FileStep, Network, Step};
+use crate::file::{CopyFrom, CopyStep, FileStep, Network, Sandbox, Step};
 use crate::text::Template;
 
 /// Plans a file step. `empty` when nothing is in the root before it.
@@ -66,7 +66,11 @@ pub(super) fn plan(
         uses: Vec::new(),
         copies: Vec::new(),
         cache: Vec::new(),
+        secrets: Vec::new(),
+        ssh: Vec::new(),
+        tmpfs: Vec::new(),
         network: Network::Default,
+        sandbox: Sandbox::default(),
         cwd: "/".to_owned(),
         user: String::new(),
     })

@@ -7,6 +7,7 @@ mod config;
 mod file_step;
 mod gate;
 mod merge;
+mod mounts;
 mod output;
 mod select;
 mod step;
@@ -15,6 +16,7 @@ mod uses;
 mod values;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 pub use assume::{assume, rehearse};
 pub use build::plan;
@@ -25,7 +27,7 @@ pub(crate) use tree::directories;
 
 use crate::arch::Target;
 use crate::diag::Span;
-use crate::file::{Check, Network, Sharing};
+use crate::file::{Access, Check, Network, Sandbox, Sharing};
 
 /// Index of a stage in [`Plan::stages`].
 pub type StageIndex = usize;
@@ -94,6 +96,22 @@ impl Plan {
         let compares =
             |stage: &PlannedStage| matches!(&stage.start, Start::Merge(merge) if merge.compare);
         !self.gates.is_empty() || self.stages.iter().any(compares)
+    }
+
+    /// What the caller must allow with `--allow`, and the lines of a step that wants it.
+    pub fn entitlements(&self) -> BTreeMap<&'static str, &Span> {
+        let mut wanted = BTreeMap::new();
+        for step in self.stages.iter().flat_map(|stage| &stage.steps) {
+            let wants = [
+                ("network.host", step.network == Network::Host),
+                ("security.insecure", step.sandbox.insecure),
+                ("device", !step.sandbox.devices.is_empty()),
+            ];
+            for (name, _) in wants.into_iter().filter(|(_, wants)| *wants) {
+                wanted.entry(name).or_insert(&step.span);
+            }
+        }
+        wanted
     }
 }
 
@@ -214,8 +232,16 @@ pub struct PlannedStep {
     pub copies: Vec<UseCopy>,
     /// Cache mounts.
     pub cache: Vec<CacheMount>,
+    /// Secrets as files.
+    pub secrets: Vec<GuardedMount>,
+    /// SSH agents as sockets.
+    pub ssh: Vec<GuardedMount>,
+    /// Directories in memory: place, and the most that each holds in bytes.
+    pub tmpfs: Vec<(String, Option<NonZeroU64>)>,
     /// Whether it has a network.
     pub network: Network,
+    /// What else it may do.
+    pub sandbox: Sandbox,
     /// Where it runs.
     pub cwd: String,
     /// As whom; empty is the engine's default (root).
@@ -428,6 +454,25 @@ pub struct CacheMount {
     pub at: String,
     /// How it is shared.
     pub sharing: Sharing,
+    /// The part of a stage's product that is in it when it is new.
+    pub from: Option<(StageIndex, String)>,
+    /// Mode and owner of it when it is new.
+    pub access: Access,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A secret as a file, or an SSH agent as a socket. Its content is in no key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardedMount {
+    /// How the caller calls it.
+    pub id: String,
+    /// Where it appears.
+    pub at: String,
+    /// Whether the step fails without it.
+    pub required: bool,
+    /// Who may read it.
+    pub access: Access,
 }
 
 /// One gate over a product of this plan.

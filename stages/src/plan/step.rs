@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
 use super::tree::{absolute, inside};
-use super::{CacheMount, HostSetting, PlannedStep, StepFile, Work, file_step, uses};
+use super::{HostSetting, PlannedStep, StepFile, Work, file_step, mounts, uses};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Command, Need, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
@@ -13,6 +13,10 @@ use crate::text::{ArgEntry, Filter, Template, ValueRef};
 const FILES: &str = "/lanekit";
 /// Where a script appears, below [`FILES`]. Its name is not the step's: no key has that.
 const SCRIPT: &str = ".script/run";
+/// Where secrets appear, by their ids.
+const SECRETS: &str = "/run/secrets";
+/// Where SSH agents appear, by their ids.
+const AGENTS: &str = "/run/ssh-agents";
 
 pub(super) fn plan<'g>(
     planner: &mut Planner<'_, 'g>,
@@ -24,7 +28,7 @@ pub(super) fn plan<'g>(
         return file_step::plan(planner, step, file, from, empty);
     }
     let sees = planner.selection.setting.brings(step);
-    let env = environment(planner, &sees, from);
+    let mut env = environment(planner, &sees, from);
     let mut files = files(planner, &sees, &from.env);
     let argv = match &step.command {
         Command::Run(words) => words
@@ -49,9 +53,30 @@ pub(super) fn plan<'g>(
         Command::File(_) => None,
     };
     let (uses, copies) = uses::plan(planner, &sees, &from.env);
-    let cache = caches(planner, &sees, &from.env);
+    let cache = mounts::caches(planner, &sees, &from.env);
+    let secrets = sees.iter().flat_map(|brings| &brings.secret);
+    let secrets = mounts::guarded(planner, secrets, SECRETS, &from.env);
+    let ssh = sees.iter().flat_map(|brings| &brings.ssh);
+    let ssh = mounts::guarded(planner, ssh, AGENTS, &from.env);
+    let tmpfs = mounts::memory(planner, &sees, &from.env);
+    if let Some(agent) = ssh.first() {
+        env.entry("SSH_AUTH_SOCK".to_owned())
+            .or_insert_with(|| agent.at.clone());
+    }
     let host = host(planner, &sees);
-    let cwd = if files.contains_key(FILES) {
+    let workdir = step.workdir.as_ref().and_then(|template| {
+        let text = planner
+            .selection
+            .fill(template, &env, &mut planner.report)?;
+        absolute(&text, &template.span, &mut planner.report)
+    });
+    let user = step
+        .user
+        .as_ref()
+        .and_then(|template| planner.selection.fill(template, &env, &mut planner.report));
+    let cwd = if let Some(workdir) = workdir {
+        workdir
+    } else if files.contains_key(FILES) {
         FILES.to_owned()
     } else {
         Some(&from.workdir)
@@ -70,9 +95,13 @@ pub(super) fn plan<'g>(
         uses,
         copies,
         cache,
+        secrets,
+        ssh,
+        tmpfs,
         network: step.network,
+        sandbox: step.sandbox.clone(),
         cwd,
-        user: from.user.clone(),
+        user: user.unwrap_or_else(|| from.user.clone()),
     };
     mounts_apart(&planned, &mut planner.report);
     if empty && planned.copies.is_empty() {
@@ -258,27 +287,6 @@ pub(super) fn place(
     Some(path)
 }
 
-fn caches(
-    planner: &mut Planner<'_, '_>,
-    sees: &[&Brings],
-    env: &BTreeMap<String, String>,
-) -> Vec<CacheMount> {
-    let mut mounts: Vec<CacheMount> = sees
-        .iter()
-        .flat_map(|brings| &brings.cache)
-        .filter_map(|cache| {
-            let at = place(planner, &cache.at, env)?;
-            Some(CacheMount {
-                id: cache.id.value.clone(),
-                at,
-                sharing: cache.sharing,
-            })
-        })
-        .collect();
-    mounts.sort_by(|a, b| a.at.cmp(&b.at));
-    mounts
-}
-
 fn host(planner: &Planner<'_, '_>, sees: &[&Brings]) -> Vec<HostSetting> {
     let mut settings: Vec<HostSetting> = sees
         .iter()
@@ -307,8 +315,23 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
     let caches = step
         .cache
         .iter()
-        .map(|cache| (&cache.at, "a cache", &step.span));
-    let mut mounts: Vec<_> = files.chain(uses).chain(caches).collect();
+        .map(|cache| (&cache.at, "a cache", &cache.span));
+    let secrets = step
+        .secrets
+        .iter()
+        .map(|secret| (&secret.at, "a secret", &step.span));
+    let agents = step
+        .ssh
+        .iter()
+        .map(|agent| (&agent.at, "an SSH agent", &step.span));
+    let memory = step.tmpfs.iter().map(|(at, _)| (at, "memory", &step.span));
+    let mut mounts: Vec<_> = files
+        .chain(uses)
+        .chain(caches)
+        .chain(secrets)
+        .chain(agents)
+        .chain(memory)
+        .collect();
     mounts.sort_by(|a, b| a.0.cmp(b.0));
     copies_seen(step, &mounts, report);
     for (i, (inner, other, second)) in mounts.iter().enumerate() {

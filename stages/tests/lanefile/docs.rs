@@ -21,6 +21,8 @@ const PARSE: &str = concat!(
     include_str!("../../src/file/parse/tree.rs"),
     include_str!("../../src/file/parse/file_step.rs"),
     include_str!("../../src/file/parse/merge.rs"),
+    include_str!("../../src/file/parse/mounts.rs"),
+    include_str!("../../src/file/parse/sandbox.rs"),
     include_str!("../../src/file/parse/gate.rs"),
     include_str!("../../src/file/parse/condition.rs"),
 );

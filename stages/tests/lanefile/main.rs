@@ -5,5 +5,6 @@ mod docs;
 mod errors;
 mod language;
 mod llb;
+mod mounts;
 mod tags;
 mod trees;

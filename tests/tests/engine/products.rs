@@ -405,3 +405,99 @@ run = ["sh", "-c", "test ! -L link && cat link dir/inner"]
         );
     }
 }
+
+/// A stage `all` with one step that has these keys.
+fn step(keys: &str) -> Example {
+    lanes(&format!(
+        "[stage.all]\nfrom = \"base\"\n[[stage.all.step]]\nname = \"see\"\n{keys}\n"
+    ))
+}
+
+#[test]
+fn secrets_memory_caches_and_the_sandbox_are_as_the_step_says() {
+    for engine in Setup::get().engines() {
+        let example = step(
+            r#"
+network = "none"
+secret = [{ id = "licence", at = "/etc/licence", mode = "0444" }, { id = "none", required = false }]
+tmpfs = [{ at = "/scratch", size = "8MiB" }]
+ulimit = { nofile = "100:200" }
+extra-hosts = { "cache.local" = "10.0.0.7" }
+shm-size = "4MiB"
+workdir = "/w"
+user = "1234"
+script = """
+echo secret=$(cat /etc/licence) none=$(ls /run/secrets/none 2>&1)
+echo id=$(id -u) pwd=$(pwd) files=$(ulimit -n)
+grep -h cache.local /etc/hosts
+df -k /scratch /dev/shm | tail -n 2
+"""
+"#,
+        );
+        let outcome = Build::new(engine, example.path())
+            .env("LICENCE", "planted")
+            .option("--secret", "id=licence,env=LICENCE")
+            .pass();
+        let logs = outcome.all_logs();
+        for want in [
+            "secret=planted",
+            "No such file",
+            "id=1234 pwd=/w files=100",
+            "10.0.0.7",
+            "8192",
+            "4096",
+        ] {
+            assert!(logs.contains(want), "{want} on {}: {logs}", engine.kind);
+        }
+        let missing = said(engine, &example);
+        assert!(missing.contains("secret licence: not found"), "{missing}");
+    }
+}
+
+#[test]
+fn a_cache_begins_with_a_part_of_a_product() {
+    for engine in Setup::get().engines() {
+        let part = stage(
+            "part",
+            "[\"/p\"]",
+            "mkdir -p /p/objects; echo warm > /p/objects/o",
+        );
+        let all = format!(
+            "[stage.all]\nfrom = \"base\"\n[[stage.all.step]]\nname = \"see\"\nnetwork = \"none\"\nuser = \"7\"\n\
+             cache = [{{ id = \"warm-{0}\", at = \"/warm\", from = \"part\", sub = \"/p/objects\" }}, {{ id = \"mine-{0}\", at = \"/mine\", uid = 7, mode = \"0700\" }}]\n\
+             run = [\"sh\", \"-c\", \"cat /warm/o; touch /mine/x && echo mine\"]\n",
+            nonce()
+        );
+        let example = lanes(&format!("{part}{all}"));
+        let logs = Build::new(engine, example.path()).pass().all_logs();
+        assert!(logs.contains("warm") && logs.contains("mine"), "{logs}");
+    }
+}
+
+#[test]
+fn what_the_caller_did_not_allow_is_refused_with_the_step() {
+    for engine in Setup::get().engines() {
+        for (key, name) in [
+            ("security = \"insecure\"", "security.insecure"),
+            ("network = \"host\"", "network.host"),
+        ] {
+            let example = step(&format!("{key}\nrun = [\"true\"]"));
+            let outcome = Build::new(engine, example.path()).run();
+            // Engines may allow the host's network to everybody.
+            if outcome.ok {
+                assert_eq!(name, "network.host");
+                continue;
+            }
+            assert!(
+                outcome.errors.contains(&format!("--allow {name}")),
+                "{}",
+                outcome.errors
+            );
+            assert!(
+                outcome.errors.contains(&format!(">>> {key}")),
+                "{}",
+                outcome.errors
+            );
+        }
+    }
+}

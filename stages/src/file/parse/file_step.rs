@@ -2,6 +2,7 @@
 
 use super::super::model::{CopyFrom, CopyStep, FileStep};
 use super::super::read::Fields;
+use super::sandbox;
 use super::stage::context_path;
 use super::{template, templates};
 use crate::diag::{Diagnostic, Report, Span, rule};
@@ -11,8 +12,9 @@ use crate::text::{Dollar, Template};
 pub(super) const KEYS: [&str; 5] = ["copy", "write", "mkdir", "link", "delete"];
 
 /// What a file operation has no use for: it runs nothing that could see it.
-const SEEN: [&str; 8] = [
-    "args", "cache", "env", "files", "host", "kits", "network", "uses",
+const SEEN: [&str; 13] = [
+    "args", "cache", "env", "files", "host", "kits", "network", "secret", "ssh", "tmpfs", "user",
+    "uses", "workdir",
 ];
 
 pub(super) fn read(
@@ -22,7 +24,7 @@ pub(super) fn read(
 ) -> Option<FileStep> {
     let source = fields.source();
     let value = fields.get(key)?;
-    for seen in SEEN {
+    for seen in SEEN.into_iter().chain(sandbox::KEYS) {
         if let Some(value) = fields.get(seen) {
             report.push(
                 Diagnostic::new(rule::VALUE, format!("a step with `{key}` has no `{seen}`"))

@@ -5,6 +5,8 @@ mod file_step;
 mod gate;
 mod lane;
 mod merge;
+mod mounts;
+mod sandbox;
 mod stage;
 mod tree;
 

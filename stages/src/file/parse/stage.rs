@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::when;
-use super::{Names, Value, file_step, merge, template, templates, tree};
+use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
 
@@ -191,7 +191,11 @@ fn constants(
 }
 
 fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step> {
-    const NETWORKS: [(&str, Network); 2] = [("default", Network::Default), ("none", Network::None)];
+    const NETWORKS: [(&str, Network); 3] = [
+        ("default", Network::Default),
+        ("none", Network::None),
+        ("host", Network::Host),
+    ];
     let mut fields = Fields::of(source, value, "a step", report)?;
     let name = fields.need_text("name", report);
     if let Some(name) = &name {
@@ -204,6 +208,9 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
     let network = fields
         .word("network", &NETWORKS, report)
         .unwrap_or_default();
+    let sandbox = sandbox::read(&mut fields, report);
+    let workdir = template(&mut fields, "workdir", report);
+    let user = template(&mut fields, "user", report);
     let span = fields.whole_span();
     fields.finish(report);
     Some(Step {
@@ -213,6 +220,9 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         kits,
         sees,
         network,
+        sandbox,
+        workdir,
+        user,
         span,
     })
 }
@@ -226,7 +236,7 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
         .filter_map(|text| ArgEntry::parse(text, report))
         .collect();
     let mut each = |key: &'static str| fields.list(key, report);
-    let (files, uses, caches) = (each("files"), each("uses"), each("cache"));
+    let (files, uses) = (each("files"), each("uses"));
     Brings {
         args,
         files: files
@@ -239,10 +249,10 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
             .collect(),
         host: fields.texts("host", report),
         env: constants(fields, "env", true, report),
-        cache: caches
-            .into_iter()
-            .filter_map(|value| cache(source, value, report))
-            .collect(),
+        cache: mounts::caches(fields, report),
+        secret: mounts::secrets(fields, report),
+        ssh: mounts::agents(fields, report),
+        tmpfs: mounts::memory(fields, report),
     }
 }
 
@@ -380,27 +390,4 @@ fn use_of(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Us
             })
         }
     }
-}
-
-fn cache(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Cache> {
-    const SHARINGS: [(&str, Sharing); 3] = [
-        ("shared", Sharing::Shared),
-        ("private", Sharing::Private),
-        ("locked", Sharing::Locked),
-    ];
-    let mut fields = Fields::of(source, value, "an entry of `cache`", report)?;
-    let id = fields.need_text("id", report);
-    if fields.get("at").is_none() {
-        report.push(fields.missing("at"));
-    }
-    let at = template(&mut fields, "at", report);
-    let sharing = fields
-        .word("sharing", &SHARINGS, report)
-        .unwrap_or_default();
-    fields.finish(report);
-    Some(Cache {
-        id: id?,
-        at: at?,
-        sharing,
-    })
 }
