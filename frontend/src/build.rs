@@ -5,6 +5,7 @@
 
 mod context;
 mod files;
+mod gits;
 mod images;
 mod remote;
 mod request;
@@ -88,7 +89,9 @@ impl Build<'_> {
         let platform = platform(&selection.setting.lane.platform.value).map_err(|failure| {
             failure.with_lines(self.sources, &selection.setting.lane.platform.span)
         })?;
-        let (facts, used) = self.images(&wanted, &platform).await?;
+        let gits = selection.gits().map_err(|report| self.wrong(report))?;
+        let (mut facts, used) = self.images(&wanted, &platform).await?;
+        facts.gits = self.gits(&gits).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;
         if let PlannedOutput::Product { config, .. } = &mut plan.output {
             config.labels.extend(self.opts.labels.clone());

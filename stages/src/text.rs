@@ -23,6 +23,8 @@ pub enum ValueRef {
     Switch(String),
     /// A fact of the lane's target, by its key in the arch table.
     Arch(String),
+    /// The commit that the ref of a git source stands for.
+    Commit(String),
     /// A variable of the chain env that the stage starts with.
     Env(String),
 }
@@ -47,7 +49,7 @@ const LANE_FIELDS: [(&str, LaneField); 4] = [
     ("platform", LaneField::Platform),
 ];
 
-const PREFIXES: [&str; 7] = ["pin", "arg", "lane", "slot", "switch", "arch", "env"];
+const PREFIXES: [&str; 8] = ["pin", "arg", "lane", "slot", "switch", "arch", "env", "git"];
 
 impl LaneField {
     /// The field with this name.
@@ -88,6 +90,20 @@ impl ValueRef {
             "switch" => Self::Switch(name.into()),
             "arch" => Self::Arch(name.into()),
             "env" => Self::Env(name.into()),
+            "git" => match name.strip_suffix(".commit") {
+                Some(name) => Self::Commit(name.into()),
+                None => {
+                    report.push(
+                        Diagnostic::new(
+                            rule::UNKNOWN_NAME,
+                            format!("a git source has no `{name}`"),
+                        )
+                        .at(span, "in this text")
+                        .help("what it has is its commit: git.NAME.commit"),
+                    );
+                    return None;
+                }
+            },
             "lane" => match LaneField::named(name) {
                 Some(field) => Self::Lane(field),
                 None => {
@@ -183,6 +199,14 @@ impl Template {
             pieces,
             span: text.span.clone(),
         }
+    }
+
+    /// The git sources whose commit it names.
+    pub fn commits(&self) -> impl Iterator<Item = Spanned<&str>> {
+        self.values().filter_map(|value| match value {
+            ValueRef::Commit(name) => Some(Spanned::new(name.as_str(), self.span.clone())),
+            _ => None,
+        })
     }
 
     /// The values that it names.

@@ -10,6 +10,7 @@ use llb::caps::{self, Cap, Caps};
 use llb::proto::{gateway, pb, rpc};
 use llb::{Platform, Reference, ResolveMode};
 use prost::Message as _;
+use stages::plan::Commit;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tonic::codegen::http::Uri;
 
@@ -359,6 +360,41 @@ impl Bridge {
         })
     }
 
+    /// Looks the ref of a git source up. `None` when the engine does not answer for git sources.
+    ///
+    /// # Errors
+    /// When there is no such repository or ref, or the engine may not or cannot reach it.
+    pub async fn resolve_git(
+        &self,
+        git: &llb::Output,
+        shown: &str,
+    ) -> Result<Option<Commit>, Failure> {
+        if !self.can(caps::SOURCE_META_RESOLVER) {
+            return Ok(None);
+        }
+        let request = gateway::ResolveSourceMetaRequest {
+            source: source_of(git),
+            log_name: shown.to_owned(),
+            git: Some(gateway::ResolveSourceGitRequest::default()),
+            ..gateway::ResolveSourceMetaRequest::default()
+        };
+        let answer = self
+            .client
+            .clone()
+            .resolve_source_meta(request)
+            .await?
+            .into_inner();
+        let found = answer.git.filter(|git| !git.checksum.is_empty());
+        Ok(found.map(|git| Commit {
+            commit: if git.commit_checksum.is_empty() {
+                git.checksum.clone()
+            } else {
+                git.commit_checksum
+            },
+            object: git.checksum,
+        }))
+    }
+
     async fn resolve_by_source(
         &self,
         source: &ImageSource,
@@ -539,4 +575,15 @@ fn single_ref(answer: gateway::SolveResponse) -> Result<Ref, Failure> {
         None => answer.r#ref,
     };
     Ok(Ref { id })
+}
+
+/// The source that an output is.
+fn source_of(output: &llb::Output) -> Option<pb::SourceOp> {
+    let definition = llb::Definition::new(output);
+    let ops = definition.as_pb().def.iter();
+    let mut ops = ops.filter_map(|bytes| pb::Op::decode(bytes.as_slice()).ok());
+    ops.find_map(|op| match op.op {
+        Some(pb::op::Op::Source(source)) => Some(source),
+        _ => None,
+    })
 }

@@ -14,10 +14,10 @@ use hyper_util::service::TowerToHyperService;
 use llb::proto::gateway::{
     EvaluateRequest, EvaluateResponse, InputsRequest, InputsResponse, PingRequest, PongResponse,
     ReadDirRequest, ReadDirResponse, ReadFileRequest, ReadFileResponse, Ref,
-    ResolveImageConfigRequest, ResolveImageConfigResponse, ResolveSourceImageResponse,
-    ResolveSourceMetaRequest, ResolveSourceMetaResponse, Result as BuildResult, ReturnRequest,
-    ReturnResponse, SolveRequest, SolveResponse, StatFileRequest, StatFileResponse, WarnRequest,
-    WarnResponse, result,
+    ResolveImageConfigRequest, ResolveImageConfigResponse, ResolveSourceGitResponse,
+    ResolveSourceImageResponse, ResolveSourceMetaRequest, ResolveSourceMetaResponse,
+    Result as BuildResult, ReturnRequest, ReturnResponse, SolveRequest, SolveResponse,
+    StatFileRequest, StatFileResponse, WarnRequest, WarnResponse, result,
 };
 use llb::proto::{apicaps::ApiCap, fsutil::Stat, pb, rpc, types::WorkerRecord};
 use prost::Message;
@@ -52,6 +52,8 @@ pub(crate) struct Script {
     pub(crate) made: BTreeMap<String, Vec<u8>>,
     /// Images by full name.
     pub(crate) images: BTreeMap<String, (String, Vec<u8>)>,
+    /// What git sources stand for, by identifier: the ref's object and commit; empty for an engine that cannot say.
+    pub(crate) gits: BTreeMap<String, (String, String)>,
     /// Inputs by name.
     pub(crate) inputs: BTreeMap<String, pb::Definition>,
     /// The error of every step: of whatever is not just a source.
@@ -474,6 +476,24 @@ impl LlbBridge for Bridge {
         let request = request.into_inner();
         let source = request.source.clone().unwrap_or_default();
         self.log().source_metas.push(request);
+        if source.identifier.starts_with("git://") {
+            let (checksum, commit_checksum) = self
+                .script
+                .gits
+                .get(&source.identifier)
+                .cloned()
+                .ok_or_else(|| Status::not_found(format!("{}: not found", source.identifier)))?;
+            let git = ResolveSourceGitResponse {
+                checksum,
+                commit_checksum,
+                ..ResolveSourceGitResponse::default()
+            };
+            return Ok(Response::new(ResolveSourceMetaResponse {
+                source: Some(source),
+                git: Some(git),
+                ..ResolveSourceMetaResponse::default()
+            }));
+        }
         let name = source
             .identifier
             .split_once("://")

@@ -116,7 +116,7 @@ impl Ran {
 
     /// The shown names and numbers of the lines that an error is about. One that is about none says so, with a
     /// source that has no lines.
-    fn lines(&self) -> Vec<(String, u64)> {
+    pub(crate) fn lines(&self) -> Vec<(String, u64)> {
         let details = self.refused().details.iter();
         let sources: Vec<serde_json::Value> = details
             .filter(|detail| detail.type_url.ends_with("Source+json"))

@@ -5,5 +5,6 @@ mod bridge;
 mod contexts;
 mod fake;
 mod flow;
+mod gits;
 mod process;
 mod requests;

@@ -26,6 +26,8 @@ pub struct Document {
     pub refuse: Vec<Refuse>,
     /// `[slot.NAME]`
     pub slots: BTreeMap<String, Slot>,
+    /// `[git.NAME]`
+    pub gits: BTreeMap<String, Git>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
     /// `[stage.NAME]`
@@ -179,6 +181,23 @@ pub struct Host {
     pub about: Text,
     /// Whether steps can do without.
     pub need: Need,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[git.NAME]`: a repository at a ref.
+#[derive(Debug, Clone)]
+pub struct Git {
+    /// Where it is.
+    pub url: Template,
+    /// A branch, tag or commit; without one, what the remote's HEAD is.
+    pub reference: Option<Template>,
+    /// Only this directory of it.
+    pub subdir: Option<Template>,
+    /// Whether its submodules are checked out too.
+    pub submodules: bool,
+    /// Whether it has its `.git`.
+    pub git_dir: bool,
     /// Where it is declared.
     pub span: Span,
 }
@@ -416,6 +435,8 @@ pub enum CopyFrom {
     Stage(Text, Option<Template>),
     /// A file of the context, or a directory with a `/` at its end.
     Context(Text),
+    /// A file or directory of a git source, or all of it.
+    Git(Text, Option<Text>),
 }
 
 /// `copy` of a step.
@@ -447,13 +468,24 @@ impl FileStep {
         }
     }
 
+    /// The git source that it takes.
+    pub fn git(&self) -> Option<&Text> {
+        match self {
+            Self::Copy(CopyStep {
+                from: CopyFrom::Git(git, _),
+                ..
+            }) => Some(git),
+            _ => None,
+        }
+    }
+
     /// Its texts with values.
     pub fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Copy(copy) => {
                 let sub = match &copy.from {
                     CopyFrom::Stage(_, sub) => sub.as_ref(),
-                    CopyFrom::Context(_) => None,
+                    CopyFrom::Context(_) | CopyFrom::Git(..) => None,
                 };
                 let patterns = copy.only.iter().chain(&copy.except);
                 let places = sub.into_iter().chain(&copy.to).chain(&copy.owner);
@@ -519,7 +551,9 @@ pub enum Network {
 /// A file or directory of the context.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Path in the context; a directory ends with `/`.
+    /// The git source that has it, in place of the context.
+    pub git: Option<Text>,
+    /// Path in the context; a directory ends with `/`. Empty is all of a git source.
     pub from: Text,
     /// Directory in which it appears, in place of its own path under the working directory.
     pub at: Option<Template>,

@@ -93,6 +93,25 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
             );
         }
     }
+    for git in graph.gits.values() {
+        for template in [&git.url]
+            .into_iter()
+            .chain(&git.reference)
+            .chain(&git.subdir)
+        {
+            check_template(graph, template, report);
+            let early = |value: &&ValueRef| matches!(value, ValueRef::Env(_) | ValueRef::Commit(_));
+            if template.values().find(early).is_some() {
+                report.push(
+                    Diagnostic::new(
+                        rule::VALUE,
+                        "a git source cannot name an environment or a commit",
+                    )
+                    .at(&template.span, "there is none before it is looked up"),
+                );
+            }
+        }
+    }
     for gate in graph.gates.values() {
         stage_exists(graph, &gate.of, report);
         for held in &gate.hold {
@@ -291,6 +310,12 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
         }
     }
     templates_of(stage, |template| check_template(graph, template, report));
+    let gits = stage
+        .steps
+        .iter()
+        .filter_map(Step::file)
+        .filter_map(|file| file.git());
+    gits.for_each(|git| git_exists(graph, git, report));
     let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
     for step in &stage.steps {
         if let Some(first) = seen.insert(&step.name.value, &step.name.span) {
@@ -356,6 +381,8 @@ fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
     templates_of_brings(brings, &mut |template| {
         check_template(graph, template, report)
     });
+    let gits = brings.files.iter().filter_map(|file| file.git.as_ref());
+    gits.for_each(|git| git_exists(graph, git, report));
 }
 
 fn check_when(graph: &Graph, when: &When, report: &mut Report) {
@@ -395,6 +422,12 @@ fn stage_exists(graph: &Graph, name: &Spanned<String>, report: &mut Report) -> b
     exists
 }
 
+fn git_exists(graph: &Graph, name: &Spanned<String>, report: &mut Report) {
+    if !graph.gits.contains_key(&name.value) {
+        report.push(unknown("git source", name, graph.gits.keys()));
+    }
+}
+
 fn check_template(graph: &Graph, template: &Template, report: &mut Report) {
     for value in template.values() {
         check_value(graph, value, &template.span, report);
@@ -427,6 +460,9 @@ fn check_value(graph: &Graph, value: &ValueRef, span: &Span, report: &mut Report
         }
         ValueRef::Switch(name) if !graph.switches.contains_key(name) => {
             report.push(unknown("switch", &spanned(name), graph.switches.keys()));
+        }
+        ValueRef::Commit(name) if !graph.gits.contains_key(name) => {
+            report.push(unknown("git source", &spanned(name), graph.gits.keys()));
         }
         ValueRef::Slot(name) if !graph.slots.contains_key(name) => {
             report.push(unknown("slot", &spanned(name), graph.slots.keys()));

@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    Arg, Attribute, Brings, Document, From, Gate, GraphTable, Host, Kit, Lane, Output, Pins,
+    Arg, Attribute, Brings, Document, From, Gate, Git, GraphTable, Host, Kit, Lane, Output, Pins,
     Refuse, Slot, Stage, Step, Switch, When,
 };
-use crate::text::{ArgEntry, ValueRef};
+use crate::text::{ArgEntry, Template, ValueRef};
 
 pub use setting::Setting;
 
@@ -42,6 +42,8 @@ pub struct Graph {
     pub refuse: Vec<Refuse>,
     /// `[slot.NAME]`
     pub slots: BTreeMap<String, Slot>,
+    /// `[git.NAME]`
+    pub gits: BTreeMap<String, Git>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
     /// `[stage.NAME]`
@@ -65,6 +67,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         kits: document.kits,
         refuse: document.refuse,
         slots: document.slots,
+        gits: document.gits,
         lanes: document.lanes,
         stages: document.stages,
         gates: document.gates,
@@ -136,6 +139,41 @@ impl Graph {
         std::iter::once(&step.sees).chain(kits.map(|kit| &kit.brings))
     }
 
+    /// The names of git sources that a stage takes files or a commit of, whatever the conditions
+    /// say.
+    pub fn gits_of<'a>(&'a self, stage: &'a Stage) -> Vec<Spanned<&'a str>> {
+        let mut names = Vec::new();
+        let mut commits = |template: &'a Template| {
+            names.extend(template.commits());
+        };
+        check::templates_of(stage, &mut commits);
+        for brings in stage.steps.iter().flat_map(|step| self.all_brings(step)) {
+            check::templates_of_brings(brings, &mut commits);
+        }
+        for brings in stage.steps.iter().flat_map(|step| self.all_brings(step)) {
+            for entry in &brings.args {
+                if let ArgEntry::One {
+                    value: ValueRef::Commit(name),
+                    span,
+                    ..
+                } = entry
+                {
+                    names.push(Spanned::new(name.as_str(), span.clone()));
+                }
+            }
+            names.extend(
+                brings
+                    .files
+                    .iter()
+                    .filter_map(|file| file.git.as_ref())
+                    .map(text),
+            );
+        }
+        let files = stage.steps.iter().filter_map(Step::file);
+        names.extend(files.filter_map(|file| file.git()).map(text));
+        names
+    }
+
     /// Whether a stage's product is a tree.
     pub fn is_tree(&self, stage: &Stage) -> bool {
         !stage.tree.is_empty() || !stage.merge.is_empty()
@@ -198,6 +236,10 @@ impl Graph {
                     ArgEntry::Matching { pattern, .. } => patterns.extend(self.matching(pattern)),
                 }
             }
+        }
+        for git in self.gits.values() {
+            let texts = git.reference.iter().chain(&git.subdir).chain([&git.url]);
+            values.extend(texts.flat_map(|text| text.values()));
         }
         let roots = self.gates.values().flat_map(|gate| &gate.roots);
         values.extend(roots.flat_map(|t| t.values()));
@@ -291,6 +333,10 @@ fn brings_conditions(brings: &Brings) -> impl Iterator<Item = &When> {
     let guarded = guarded.flat_map(|mount| &mount.when);
     let memory = brings.tmpfs.iter().flat_map(|mount| &mount.when);
     files.chain(uses).chain(caches).chain(guarded).chain(memory)
+}
+
+fn text(name: &Spanned<String>) -> Spanned<&str> {
+    Spanned::new(name.value.as_str(), name.span.clone())
 }
 
 /// An unknown name, with the nearest known one.

@@ -102,6 +102,7 @@ fn names(graph: &Graph, report: &mut Report) {
             | ValueRef::Slot(_)
             | ValueRef::Switch(_)
             | ValueRef::Arch(_)
+            | ValueRef::Commit(_)
             | ValueRef::Env(_) => {}
         }
     }
@@ -147,6 +148,18 @@ fn names(graph: &Graph, report: &mut Report) {
                 &host.span,
                 "name it in a step's `host`, or delete it",
             );
+        }
+    }
+    let stages = graph.stages.values().flat_map(|stage| graph.gits_of(stage));
+    let mut gits: BTreeSet<&str> = stages.map(|name| name.value).collect();
+    gits.extend(graph.named().0.into_iter().filter_map(|value| match value {
+        ValueRef::Commit(name) => Some(name.as_str()),
+        _ => None,
+    }));
+    for (name, git) in &graph.gits {
+        if !gits.contains(name.as_str()) {
+            let help = "take files of it: files = [{ git, at }], name its commit, or delete it";
+            unused("git source", name, &git.span, help);
         }
     }
     for (name, kit) in &graph.kits {

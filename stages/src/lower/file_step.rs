@@ -106,6 +106,15 @@ impl Lowering<'_> {
                 let what = format!("copy {path} of {name} to {to}");
                 (above(op, to).copy(changed(one)), what)
             }
+            CopySource::Git { git, path, to } => {
+                let checkout = self.checkout(git)?;
+                let what = format!("copy {path} of {git} to {to}");
+                let one = match path.as_str() {
+                    "" => Copy::new(checkout, "/", to).contents().make_parents(),
+                    path => copy_to(&checkout, &format!("/{path}"), to),
+                };
+                (above(op, to).copy(changed(one)), what)
+            }
             CopySource::Context { path, to } => {
                 let normal = self.normal(stage, step, path, copy.mode)?;
                 let what = format!("copy {path} to {to}");

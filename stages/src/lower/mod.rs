@@ -11,6 +11,7 @@
 
 mod file_step;
 mod gate;
+mod git;
 mod merge;
 mod step;
 mod tree;
@@ -109,6 +110,7 @@ pub struct LoweredGate {
 }
 
 pub use gate::{REPORT, VERDICT};
+pub use git::git;
 
 /// Makes the LLB of a plan.
 ///

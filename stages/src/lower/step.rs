@@ -153,6 +153,12 @@ impl Lowering<'_> {
                     let copy = copy.follow_symlink().contents().make_parents();
                     op = op.copy(copy.mode(FILE_MODE));
                 }
+                StepFile::Git { git, from, to } => {
+                    // Modes are the commit's: no checkout of the client made them.
+                    let checkout = self.checkout(git)?;
+                    let copy = Copy::new(checkout, format!("/{from}"), format!("/{to}"));
+                    op = op.copy(copy.follow_symlink().contents().make_parents());
+                }
                 StepFile::Script { to, text } => {
                     let path = format!("/{to}");
                     if let Some((parent, _)) = path.rsplit_once('/').filter(|(p, _)| !p.is_empty())

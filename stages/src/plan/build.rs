@@ -34,6 +34,8 @@ pub(super) struct Planner<'s, 'g> {
     pub(super) inherited: Vec<Inherited>,
     pub(super) index: BTreeMap<&'g str, StageIndex>,
     pub(super) report: Report,
+    /// The git sources that steps take files of.
+    pub(super) gits: BTreeMap<String, super::GitSource>,
     pub(super) unpublishable: Vec<String>,
 }
 
@@ -42,6 +44,7 @@ pub(super) struct Planner<'s, 'g> {
 /// # Errors
 /// Absent values, paths that cannot be, trees and mounts in each other's way: all at once.
 pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
+    let selection = &selection.knowing(facts);
     let mut planner = Planner {
         selection,
         facts,
@@ -50,6 +53,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         index: BTreeMap::new(),
         report: Report::default(),
         unpublishable: Vec::new(),
+        gits: BTreeMap::new(),
     };
     supported(selection, &mut planner.report);
     for name in selection.order() {
@@ -63,6 +67,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         stages,
         report,
         unpublishable,
+        gits,
         ..
     } = planner;
     let context = context(&stages);
@@ -78,6 +83,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             stages,
             gates,
             context,
+            gits,
             unpublishable,
         }),
         None => Err(report.sorted()),
@@ -415,7 +421,7 @@ fn context(stages: &[PlannedStage]) -> Vec<String> {
     let files = steps().flat_map(|step| step.files.values().flatten());
     let files = files.filter_map(|file| match file {
         StepFile::Context { from, .. } => Some(from),
-        StepFile::Script { .. } => None,
+        StepFile::Git { .. } | StepFile::Script { .. } => None,
     });
     let copied = steps().filter_map(|step| match &step.work {
         Work::File(FileWork::Copy(FileCopy {

@@ -191,6 +191,17 @@ impl Filler<'_, '_, '_> {
                 path: path.value.trim_end_matches('/').to_owned(),
                 to,
             }),
+            (CopyFrom::Git(git, path), Some(to)) => {
+                self.planner.take_git(&git.value);
+                let path = path
+                    .as_ref()
+                    .map_or("", |path| path.value.trim_end_matches('/'));
+                Some(CopySource::Git {
+                    git: git.value.clone(),
+                    path: path.to_owned(),
+                    to,
+                })
+            }
             (CopyFrom::Stage(stage, None), _) => {
                 let &stage = self.planner.index.get(stage.value.as_str())?;
                 let paths = self.planner.paths(stage).to_vec();
@@ -212,7 +223,7 @@ impl Filler<'_, '_, '_> {
                 }
                 Some(CopySource::Part { stage, path, to })
             }
-            (CopyFrom::Context(_) | CopyFrom::Stage(..), None) => None,
+            (CopyFrom::Context(_) | CopyFrom::Git(..) | CopyFrom::Stage(..), None) => None,
         }
     }
 

@@ -6,6 +6,7 @@ mod build;
 mod config;
 mod file_step;
 mod gate;
+mod git;
 mod merge;
 mod mounts;
 mod output;
@@ -37,6 +38,36 @@ pub type StageIndex = usize;
 pub struct Facts {
     /// By the reference as the file has it.
     pub images: BTreeMap<String, ImageFact>,
+    /// What the refs of git sources stand for, by the sources' names.
+    pub gits: BTreeMap<String, Commit>,
+}
+
+/// What a ref of a git source stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// The commit, in hex.
+    pub commit: String,
+    /// What the ref itself is, in hex: a tag that is an object has one of its own.
+    pub object: String,
+}
+
+/// A git source, filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSource {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
+    /// A branch, tag or commit; empty is the remote's HEAD.
+    pub reference: String,
+    /// Only this directory of it; empty is all.
+    pub subdir: String,
+    /// Whether its submodules are checked out too.
+    pub submodules: bool,
+    /// Whether it has its `.git`.
+    pub git_dir: bool,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// A resolved image.
@@ -86,6 +117,8 @@ pub struct Plan {
     pub gates: Vec<PlannedGate>,
     /// Paths of the context that any step reads; directories end with `/`.
     pub context: Vec<String>,
+    /// The git sources that steps take files of, by name.
+    pub gits: BTreeMap<String, GitSource>,
     /// Why this result may not be published: each a sentence. It has no tag then.
     pub unpublishable: Vec<String>,
 }
@@ -342,6 +375,15 @@ pub enum CopySource {
         /// Where to.
         to: String,
     },
+    /// A file or directory of a git source.
+    Git {
+        /// The source's name.
+        git: String,
+        /// Its path, without a `/` at either end; empty is all of it.
+        path: String,
+        /// Where to.
+        to: String,
+    },
     /// A file or directory of the context.
     Context {
         /// Its path, without a `/` at either end.
@@ -384,6 +426,15 @@ pub enum StepFile {
     /// From the context.
     Context {
         /// Path in the context, without a `/` at either end.
+        from: String,
+        /// Path below the mount.
+        to: String,
+    },
+    /// From a git source, with its own modes.
+    Git {
+        /// The source's name.
+        git: String,
+        /// Path in it, without a `/` at either end; empty is all of it.
         from: String,
         /// Path below the mount.
         to: String,

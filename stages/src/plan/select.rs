@@ -29,6 +29,8 @@ pub struct Selection<'g> {
     pub what: What<'g>,
     /// Arguments that have a value: the caller's, else the default.
     pub args: BTreeMap<&'g str, String>,
+    /// The commits of git sources, once they were looked up.
+    pub(super) commits: BTreeMap<String, String>,
     /// Nobody looked images up: what hangs on their environment is not judged.
     pub(super) assumed: bool,
 }
@@ -87,6 +89,7 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         setting,
         what,
         args,
+        commits: BTreeMap::new(),
         assumed: false,
     };
     for stage in selection

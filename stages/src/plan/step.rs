@@ -233,14 +233,21 @@ fn files(
             Some(at) => {
                 // A directory's content stands at `at`; a file keeps its name there.
                 let name = from.rsplit('/').next().unwrap_or(&from).to_owned();
-                let directory = file.from.value.ends_with('/');
+                let directory = from.is_empty() || file.from.value.ends_with('/');
                 let at = place(planner, at, env);
                 (at, if directory { String::new() } else { name })
             }
         };
         let Some(mount) = mount else { continue };
         let here = files.entry(mount).or_default();
-        let entry = StepFile::Context { from, to };
+        let entry = match &file.git {
+            None => StepFile::Context { from, to },
+            Some(git) => {
+                planner.take_git(&git.value);
+                let git = git.value.clone();
+                StepFile::Git { git, from, to }
+            }
+        };
         // A step and its kits may list the same file: it is there once.
         if here.contains(&entry) {
             continue;
@@ -266,7 +273,7 @@ fn files(
 
 fn target(file: &StepFile) -> &str {
     match file {
-        StepFile::Context { to, .. } | StepFile::Script { to, .. } => to,
+        StepFile::Context { to, .. } | StepFile::Git { to, .. } | StepFile::Script { to, .. } => to,
     }
 }
 

@@ -8,6 +8,9 @@ use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::Form;
 use crate::text::{Piece, Template, ValueRef};
 
+/// Stands for the commit of a source that nobody looked up.
+pub(crate) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
+
 impl Selection<'_> {
     /// The value, or `None` where it is absent: an argument without default that nobody set,
     /// a fact that the target's row does not have, a variable that the chain does not set.
@@ -35,6 +38,10 @@ impl Selection<'_> {
                 ArchTable::builtin().fact(&target, key).map(str::to_owned)
             }
             ValueRef::Env(name) => env.get(name).cloned(),
+            ValueRef::Commit(name) => {
+                let assumed = self.assumed.then(|| NO_COMMIT.to_owned());
+                self.commits.get(name).cloned().or(assumed)
+            }
         }
     }
 
@@ -88,6 +95,10 @@ impl Selection<'_> {
             ValueRef::Named(name) | ValueRef::Arg(name) | ValueRef::Pin(name) => (
                 format!("argument `{name}` has no value"),
                 format!("give it a default, or pass --build-arg {name}=…"),
+            ),
+            ValueRef::Commit(name) => (
+                format!("the commit of git source `{name}` is not known here"),
+                "it is looked up when a step or a label names it".to_owned(),
             ),
             ValueRef::Arch(key) => (
                 format!(

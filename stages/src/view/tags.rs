@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::graph::Graph;
 use crate::plan::{
-    Facts, ImageConfig, ImageFact, ImageSource, PlannedOutput, Request, Selection, plan, select,
+    Commit, Facts, ImageConfig, ImageFact, ImageSource, PlannedOutput, Request, Selection, plan,
+    select,
 };
 
 /// One output in one state of the switches.
@@ -188,8 +189,17 @@ impl<'g> Place<'g> {
             };
             (image.value, fact)
         });
+        let unknown = Commit {
+            commit: String::new(),
+            object: String::new(),
+        };
         let facts = Facts {
             images: images.collect(),
+            gits: graph
+                .gits
+                .keys()
+                .map(|name| (name.clone(), unknown.clone()))
+                .collect(),
         };
         let plan = plan(&selection, &facts).ok()?;
         match &plan.output {

@@ -52,8 +52,20 @@ pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
                 },
             )
         });
+    let gits = selection
+        .gits()
+        .expect("git sources")
+        .into_iter()
+        .map(|git| {
+            let commit = plan::Commit {
+                commit: "12".repeat(20),
+                object: "34".repeat(20),
+            };
+            (git.name, commit)
+        });
     Facts {
         images: images.collect(),
+        gits: gits.collect(),
     }
 }
 

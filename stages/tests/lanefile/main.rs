@@ -3,6 +3,7 @@
 mod common;
 mod docs;
 mod errors;
+mod gits;
 mod language;
 mod llb;
 mod mounts;

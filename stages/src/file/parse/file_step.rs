@@ -49,14 +49,31 @@ pub(super) fn read(
 }
 
 fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
-    let stage = fields.text("stage", report);
+    let (stage, git) = (fields.text("stage", report), fields.text("git", report));
     let to = template(fields, "to", report);
     let only = templates(fields, "only", Dollar::Ours, report).unwrap_or_default();
     let except = templates(fields, "except", Dollar::Ours, report).unwrap_or_default();
     let (mode, owner) = (mode(fields, report), template(fields, "owner", report));
-    let from = match stage {
-        Some(stage) => CopyFrom::Stage(stage, template(fields, "from", report)),
-        None => {
+    let from = match (stage, git) {
+        (Some(_), Some(git)) => {
+            report.push(
+                Diagnostic::new(rule::VALUE, "`copy` takes from one place")
+                    .at(&git.span, "and it names a `stage` too"),
+            );
+            return None;
+        }
+        (Some(stage), None) => CopyFrom::Stage(stage, template(fields, "from", report)),
+        (None, Some(git)) => {
+            let path = fields.text("from", report);
+            if path
+                .as_ref()
+                .is_some_and(|path| !context_path(path, report))
+            {
+                return None;
+            }
+            CopyFrom::Git(git, path)
+        }
+        (None, None) => {
             let path = fields.need_text("from", report)?;
             if !context_path(&path, report) {
                 return None;

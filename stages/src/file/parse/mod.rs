@@ -75,6 +75,7 @@ fn document(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Document
         .into_iter()
         .filter_map(|value| refuse(fields.source(), value, report))
         .collect();
+    let gits = table_of(fields, "git", Names::Word, report, git);
     let slots = table_of(fields, "slot", Names::Word, report, slot);
     let lanes = table_of(fields, "lane", Names::Word, report, lane);
     let stages = table_of(fields, "stage", Names::Word, report, stage);
@@ -87,6 +88,7 @@ fn document(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Document
         kits,
         refuse,
         slots,
+        gits,
         lanes,
         stages,
         gates,
@@ -259,6 +261,29 @@ fn host(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<
         .unwrap_or(Need::Optional);
     let about = fields.need_text("about", report)?;
     Some(Host { about, need, span })
+}
+
+fn git(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Git> {
+    if fields.get("url").is_none() {
+        report.push(
+            fields
+                .missing("url")
+                .help("url = \"https://example.org/x.git\""),
+        );
+    }
+    let url = template(fields, "url", report);
+    let reference = template(fields, "ref", report);
+    let subdir = template(fields, "subdir", report);
+    let submodules = fields.boolean("submodules", report).unwrap_or(true);
+    let git_dir = fields.boolean("git-dir", report).unwrap_or(false);
+    Some(Git {
+        url: url?,
+        reference,
+        subdir,
+        submodules,
+        git_dir,
+        span,
+    })
 }
 
 fn slot(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Slot> {

@@ -298,23 +298,39 @@ fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>
 }
 
 fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {
-    let (from, at, when) = match value.get_ref() {
-        DeValue::Table(table) => {
-            let span = Span::new(source, value.span());
-            let mut fields = Fields::new(source, table, span, "an entry of `files`");
-            let from = fields.need_text("from", report);
-            let at = template(&mut fields, "at", report);
-            let when = when(&mut fields, report);
-            fields.finish(report);
-            (from?, at, when)
-        }
-        _ => (
-            text_of(source, value, "an entry of `files`", report)?,
-            None,
-            None,
-        ),
+    let DeValue::Table(_) = value.get_ref() else {
+        let from = text_of(source, value, "an entry of `files`", report)?;
+        return context_path(&from, report).then_some(File {
+            git: None,
+            from,
+            at: None,
+            when: None,
+        });
     };
-    context_path(&from, report).then_some(File { from, at, when })
+    let mut fields = Fields::of(source, value, "an entry of `files`", report)?;
+    let git = fields.text("git", report);
+    let from = match &git {
+        None => fields.need_text("from", report),
+        // All of a repository is a choice: its content is known by the commit.
+        Some(git) => Some(match fields.text("from", report) {
+            Some(from) => from,
+            None => Spanned::new(String::new(), git.span.clone()),
+        }),
+    };
+    let at = template(&mut fields, "at", report);
+    let when = when(&mut fields, report);
+    if git.is_some() && at.is_none() {
+        report.push(fields.missing("at").help("at = \"/src\""));
+    }
+    fields.finish(report);
+    let from = from?;
+    let plain = from.value.is_empty() && git.is_some() || context_path(&from, report);
+    plain.then_some(File {
+        git,
+        from,
+        at,
+        when,
+    })
 }
 
 /// Whether a path names a file, or a directory with a `/` at its end, below the context.

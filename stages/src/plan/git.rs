@@ -1,0 +1,79 @@
+//! Git sources: which of them a selection needs, and what they are with their values.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::Planner;
+use super::{Facts, GitSource, Selection, What};
+use crate::diag::Report;
+
+impl Selection<'_> {
+    /// The git sources that the stages of this selection take files or a commit of, by name.
+    ///
+    /// # Errors
+    /// A source that names a value which is absent.
+    pub fn gits(&self) -> Result<Vec<GitSource>, Report> {
+        let graph = self.graph;
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for stage in self.order() {
+            let stage = graph.stages.get(stage);
+            let named = stage.into_iter().flat_map(|stage| graph.gits_of(stage));
+            names.extend(named.map(|name| name.value));
+        }
+        if let What::Output(output) = self.what {
+            let texts = output.root.iter().chain(&output.tag);
+            names.extend(texts.flat_map(|text| text.commits()).map(|name| name.value));
+        }
+        let mut report = Report::default();
+        let gits = names
+            .into_iter()
+            .filter_map(|name| self.git(name, &mut report))
+            .collect();
+        report.into_result(gits)
+    }
+
+    /// The same, with the commits that were looked up.
+    pub(super) fn knowing(&self, facts: &Facts) -> Self {
+        let commits = facts.gits.iter();
+        Self {
+            commits: commits
+                .map(|(name, found)| (name.clone(), found.commit.clone()))
+                .collect(),
+            ..self.clone()
+        }
+    }
+
+    /// A git source with its values.
+    pub(super) fn git(&self, name: &str, report: &mut Report) -> Option<GitSource> {
+        let git = self.graph.gits.get(name)?;
+        let none = BTreeMap::new();
+        let mut text = |template: Option<&crate::text::Template>| match template {
+            Some(template) => self.fill(template, &none, report),
+            None => Some(String::new()),
+        };
+        let (url, reference, subdir) = (
+            text(Some(&git.url)),
+            text(git.reference.as_ref()),
+            text(git.subdir.as_ref()),
+        );
+        Some(GitSource {
+            name: name.to_owned(),
+            url: url?,
+            reference: reference?,
+            subdir: subdir?,
+            submodules: git.submodules,
+            git_dir: git.git_dir,
+            span: git.span.clone(),
+        })
+    }
+}
+
+impl Planner<'_, '_> {
+    /// Takes a source into the plan, because a step has files of it.
+    pub(super) fn take_git(&mut self, name: &str) {
+        if !self.gits.contains_key(name)
+            && let Some(git) = self.selection.git(name, &mut self.report)
+        {
+            self.gits.insert(name.to_owned(), git);
+        }
+    }
+}
