@@ -37,12 +37,23 @@ impl Vertex {
         caps: BTreeSet<Cap>,
         metadata: Metadata,
     ) -> Arc<Self> {
-        let bytes = canonical(pb::Op {
+        let op = pb::Op {
             inputs: inputs.iter().map(Output::to_pb).collect(),
             op: Some(kind),
             platform,
             constraints: None,
-        });
+        };
+        Self::of(op, inputs, caps, metadata)
+    }
+
+    /// Encodes a whole op.
+    pub(crate) fn of(
+        op: pb::Op,
+        inputs: Vec<Output>,
+        caps: BTreeSet<Cap>,
+        metadata: Metadata,
+    ) -> Arc<Self> {
+        let bytes = canonical(op);
         Arc::new(Self {
             digest: Digest::of(&bytes),
             bytes,

@@ -4,9 +4,11 @@
 mod build;
 mod example;
 mod image;
+mod said;
 mod setup;
 
 pub use build::{Build, Outcome, Vertex};
 pub use example::{Example, nonce};
 pub use image::image;
+pub use said::{Said, buildx};
 pub use setup::{Engine, Setup, docker, skipped};

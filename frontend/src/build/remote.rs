@@ -12,6 +12,8 @@ use crate::gateway::error::Failure;
 const FILE: &str = "context";
 /// The secret with a token for private repositories, as every client of BuildKit calls it.
 const TOKEN: &str = "GIT_AUTH_TOKEN";
+/// Where clients put what they were given on standard input.
+const UPLOAD: &str = "http://buildkit-session/";
 /// How much of a file is looked at: two headers of a tar.
 const HEAD: u64 = 1024;
 
@@ -65,11 +67,12 @@ pub(super) async fn open(
             })
         }
         Place::File(url) => {
-            let file = Http::new(&url)
+            let http = Http::new(&url)
                 .and_then(|http| http.filename(FILE))
                 .map_err(|error| wrong(error.to_string()))?
-                .metadata(Metadata::named(shown))
-                .build();
+                .metadata(Metadata::named(shown));
+            let upload = url.starts_with(UPLOAD);
+            let file = if upload { http.upload() } else { http }.build();
             let definition = llb::Definition::new(&file);
             let made = bridge
                 .solve(definition.into(), Evaluate::Later, &[])

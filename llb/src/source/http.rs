@@ -1,11 +1,14 @@
 use super::Attrs;
 use crate::error::Error;
+use crate::proto::pb;
+use crate::vertex::Vertex;
 use crate::{Digest, Metadata, Output, caps};
 
 /// A file to download.
 #[derive(Clone, Debug)]
 pub struct Http {
     url: String,
+    upload: bool,
     attrs: Attrs,
     metadata: Metadata,
 }
@@ -30,6 +33,7 @@ impl Http {
         attrs.need(caps::SOURCE_HTTP);
         Ok(Self {
             url: url.to_owned(),
+            upload: false,
             attrs,
             metadata: Metadata::default(),
         })
@@ -96,9 +100,45 @@ impl Http {
         self
     }
 
+    /// It is an upload of the client, which can be fetched once. The frontend that read the syntax line may have done
+    /// so; then the vertex must be its vertex, so the op is written as BuildKit's own client writes it: with an empty
+    /// list of constraints (`client/llb/marshal.go`).
+    #[must_use]
+    pub fn upload(mut self) -> Self {
+        self.upload = true;
+        self
+    }
+
     /// A file system with just the file.
     #[must_use]
     pub fn build(self) -> Output {
-        self.attrs.build(self.url, None, self.metadata)
+        if !self.upload {
+            return self.attrs.build(self.url, None, self.metadata);
+        }
+        let source = pb::SourceOp {
+            identifier: self.url,
+            attrs: self.attrs.attrs,
+        };
+        let op = pb::Op {
+            op: Some(pb::op::Op::Source(source)),
+            constraints: Some(pb::WorkerConstraints::default()),
+            ..pb::Op::default()
+        };
+        Vertex::of(op, Vec::new(), self.attrs.needs, self.metadata).output(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_has_the_bytes_of_buildkits_own_client() {
+        let url = "http://buildkit-session/x";
+        let http = || Http::new(url).unwrap().filename("context").unwrap();
+        // Field 11, empty; then field 3, the source.
+        let upload = http().upload().build();
+        assert_eq!(upload.vertex.bytes[..3], [0x5a, 0, 0x1a]);
+        assert_eq!(upload.vertex.bytes[2..], http().build().vertex.bytes[..]);
     }
 }

@@ -11,6 +11,7 @@ use crate::common::{Loaded, facts, load};
 
 const RULES: &str = include_str!("../../../docs/rules.md");
 const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
+const OPTIONS: &str = include_str!("../../../tests/tests/engine/options.rs");
 const README: &str = include_str!("../../../README.md");
 const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
 const DIAG: &str = include_str!("../../src/diag.rs");
@@ -181,4 +182,29 @@ fn the_readme_shows_the_smallest_lane_file_as_it_is() {
             .as_deref(),
         Some(HELLO)
     );
+}
+
+#[test]
+fn the_table_of_options_is_the_one_that_is_run() {
+    let run: Vec<(&str, &str)> = OPTIONS
+        .split("row(\"")
+        .skip(1)
+        .filter_map(|row| {
+            let mut words = row.split('"');
+            Some((words.next()?, words.nth(1)?))
+        })
+        .collect();
+    let (_, table) = REFERENCE
+        .split_once("| option | supported | where |\n|---|---|---|\n")
+        .expect("the table of options");
+    let told: Vec<(&str, &str)> = table
+        .lines()
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| {
+            let mut cells = line.split('|').map(str::trim).skip(1);
+            Some((cells.next()?.trim_matches('`'), cells.next()?))
+        })
+        .collect();
+    assert!(run.len() > 30, "{run:?}");
+    assert_eq!(told, run);
 }

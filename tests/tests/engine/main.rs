@@ -1,10 +1,12 @@
 //! What only an engine can show.
 
 mod bad_input;
+mod contexts;
 mod gate_cases;
 mod gates;
 mod image;
 mod keys;
+mod options;
 mod products;
 mod protocol;
 mod steps;
