@@ -1,11 +1,15 @@
 //! Text → declared tables. Every key is known or an error; every value keeps its span.
 
+mod file_step;
 mod model;
+mod mounts;
 mod parse;
 mod pins;
 mod read;
 
+pub use file_step::{CopyFrom, CopyStep, FileStep};
 pub use model::*;
+pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};
 pub use parse::parse;
 pub use pins::{Pin, Pins, parse_pins};
 

@@ -2,10 +2,9 @@
 //! Names are still text here; [`crate::graph`] checks what they name.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::num::NonZeroU64;
 
 use super::read::Text;
+use super::{Cache, FileStep, Guarded, Sandbox, Tmpfs};
 use crate::diag::{Span, Spanned};
 use crate::text::{ArgEntry, LaneField, Template};
 
@@ -387,120 +386,6 @@ pub enum Command {
     File(FileStep),
 }
 
-/// A change to the files of a root, without a command.
-#[derive(Debug, Clone)]
-pub enum FileStep {
-    /// Files of another stage or of the context.
-    Copy(CopyStep),
-    /// A file with this text.
-    Write {
-        /// Its path.
-        path: Template,
-        /// Its text.
-        text: Template,
-        /// Its permission bits.
-        mode: u16,
-        /// Who owns it.
-        owner: Option<Template>,
-    },
-    /// A directory, and those above it.
-    Mkdir {
-        /// Its path.
-        path: Template,
-        /// Its permission bits.
-        mode: u16,
-        /// Who owns it.
-        owner: Option<Template>,
-    },
-    /// A symbolic link.
-    Link {
-        /// Its path.
-        path: Template,
-        /// What it says.
-        to: Template,
-    },
-    /// A file, or a directory with all that is in it, taken away.
-    Delete {
-        /// Its path or pattern.
-        path: Template,
-        /// Whether it may be missing.
-        optional: bool,
-    },
-}
-
-/// Where a [`CopyStep`] takes its files from.
-#[derive(Debug, Clone)]
-pub enum CopyFrom {
-    /// Another stage's product: all of its tree, or a path or pattern of it.
-    Stage(Text, Option<Template>),
-    /// A file of the context, or a directory with a `/` at its end.
-    Context(Text),
-    /// A file or directory of a git source, or all of it.
-    Git(Text, Option<Text>),
-}
-
-/// `copy` of a step.
-#[derive(Debug, Clone)]
-pub struct CopyStep {
-    /// What is copied.
-    pub from: CopyFrom,
-    /// Where to; without one, to its own path.
-    pub to: Option<Template>,
-    /// What of a directory: patterns below it.
-    pub only: Vec<Template>,
-    /// What of a directory not: patterns below it.
-    pub except: Vec<Template>,
-    /// Permission bits of all that is copied, in place of its own.
-    pub mode: Option<u16>,
-    /// Who owns all that is copied, in place of root.
-    pub owner: Option<Template>,
-}
-
-impl FileStep {
-    /// The stage whose product it takes.
-    pub fn stage(&self) -> Option<&Text> {
-        match self {
-            Self::Copy(CopyStep {
-                from: CopyFrom::Stage(stage, _),
-                ..
-            }) => Some(stage),
-            _ => None,
-        }
-    }
-
-    /// The git source that it takes.
-    pub fn git(&self) -> Option<&Text> {
-        match self {
-            Self::Copy(CopyStep {
-                from: CopyFrom::Git(git, _),
-                ..
-            }) => Some(git),
-            _ => None,
-        }
-    }
-
-    /// Its texts with values.
-    pub fn templates(&self) -> Vec<&Template> {
-        match self {
-            Self::Copy(copy) => {
-                let sub = match &copy.from {
-                    CopyFrom::Stage(_, sub) => sub.as_ref(),
-                    CopyFrom::Context(_) | CopyFrom::Git(..) => None,
-                };
-                let patterns = copy.only.iter().chain(&copy.except);
-                let places = sub.into_iter().chain(&copy.to).chain(&copy.owner);
-                places.chain(patterns).collect()
-            }
-            Self::Write {
-                path, text, owner, ..
-            } => [path, text].into_iter().chain(owner).collect(),
-            Self::Mkdir { path, owner, .. } => [path].into_iter().chain(owner).collect(),
-            Self::Link { path, to } => vec![path, to],
-            Self::Delete { path, .. } => vec![path],
-        }
-    }
-}
-
 /// `[[stage.NAME.step]]`
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -586,102 +471,6 @@ pub struct Use {
     pub when: Option<When>,
     /// Where it was written.
     pub span: Span,
-}
-
-/// How concurrent steps share a cache mount.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sharing {
-    /// At the same time.
-    #[default]
-    Shared,
-    /// Each its own.
-    Private,
-    /// One after the other.
-    Locked,
-}
-
-/// A cache mount.
-#[derive(Debug, Clone)]
-pub struct Cache {
-    /// Which cache.
-    pub id: Text,
-    /// Where it appears.
-    pub at: Template,
-    /// How it is shared.
-    pub sharing: Sharing,
-    /// A stage whose product is in it when it is new.
-    pub from: Option<Text>,
-    /// The part of that product.
-    pub sub: Option<Template>,
-    /// Who may do what in it, when it is new.
-    pub access: Access,
-    /// In which lanes it is there.
-    pub when: Option<When>,
-    /// Where it was written.
-    pub span: Span,
-}
-
-/// Mode and owner of something that is mounted; what is not said is the engine's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Access {
-    /// Permission bits.
-    pub mode: Option<u16>,
-    /// The user, by number.
-    pub uid: Option<u32>,
-    /// The group, by number.
-    pub gid: Option<u32>,
-}
-
-impl Access {
-    /// Whether anything is said.
-    pub fn is_said(self) -> bool {
-        self != Self::default()
-    }
-}
-
-/// A secret as a file, or an SSH agent as a socket, that the caller passes.
-#[derive(Debug, Clone)]
-pub struct Guarded {
-    /// How the caller calls it.
-    pub id: Text,
-    /// Where it appears, in place of the usual place.
-    pub at: Option<Template>,
-    /// Whether the step fails without it.
-    pub required: bool,
-    /// Who may read it.
-    pub access: Access,
-    /// In which lanes it is there.
-    pub when: Option<When>,
-    /// Where it was written.
-    pub span: Span,
-}
-
-/// A directory in memory, gone after the step.
-#[derive(Debug, Clone)]
-pub struct Tmpfs {
-    /// Where it appears.
-    pub at: Template,
-    /// The most that it holds, in bytes.
-    pub size: Option<NonZeroU64>,
-    /// In which lanes it is there.
-    pub when: Option<When>,
-    /// Where it was written.
-    pub span: Span,
-}
-
-/// What a command may do besides reading and writing files. Part of its key, but for addresses.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sandbox {
-    /// Whether it has the host's privileges.
-    pub insecure: bool,
-    /// Names and addresses in its hosts file.
-    pub hosts: Vec<(String, IpAddr)>,
-    /// Limits: name, soft, hard.
-    pub ulimits: Vec<(String, i64, i64)>,
-    /// Size of `/dev/shm` in bytes.
-    pub shm_size: Option<NonZeroU64>,
-    /// Devices by their CDI names, and whether it can do without.
-    pub devices: Vec<(String, bool)>,
 }
 
 /// `[gate.NAME]`

@@ -10,6 +10,7 @@ mod gates;
 mod presence;
 mod setting;
 mod tag;
+mod templates;
 mod unused;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,9 +147,9 @@ impl Graph {
         let mut commits = |template: &'a Template| {
             names.extend(template.commits());
         };
-        check::templates_of(stage, &mut commits);
+        templates::templates_of(stage, &mut commits);
         for brings in stage.steps.iter().flat_map(|step| self.all_brings(step)) {
-            check::templates_of_brings(brings, &mut commits);
+            templates::templates_of_brings(brings, &mut commits);
         }
         for brings in stage.steps.iter().flat_map(|step| self.all_brings(step)) {
             for entry in &brings.args {
@@ -226,10 +227,12 @@ impl Graph {
         }
         let mut patterns = Vec::new();
         for stage in self.stages.values() {
-            check::templates_of(stage, |template| values.extend(template.values()));
+            templates::templates_of(stage, |template| values.extend(template.values()));
         }
         for brings in self.brings() {
-            check::templates_of_brings(brings, &mut |template| values.extend(template.values()));
+            templates::templates_of_brings(brings, &mut |template| {
+                values.extend(template.values())
+            });
             for entry in &brings.args {
                 match entry {
                     ArgEntry::One { value, .. } => values.push(value),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -55,6 +56,9 @@ pub struct ImageConfig {
     /// What a Dockerfile that starts from the image would run. No lane does, and no output has them.
     #[serde(default, skip_serializing, deserialize_with = "or_default")]
     pub on_build: Vec<String>,
+    /// How many layers the base image has.
+    #[serde(skip)]
+    pub layers: usize,
     /// Everything else that the base image says.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -79,10 +83,18 @@ impl ImageConfig {
         struct Image {
             #[serde(default)]
             config: Option<ImageConfig>,
+            #[serde(default)]
+            rootfs: Option<RootFs>,
         }
-        Ok(serde_json::from_slice::<Image>(json)?
-            .config
-            .unwrap_or_default())
+        #[derive(Deserialize)]
+        struct RootFs {
+            #[serde(default, deserialize_with = "or_default")]
+            diff_ids: Vec<IgnoredAny>,
+        }
+        let image: Image = serde_json::from_slice(json)?;
+        let mut config = image.config.unwrap_or_default();
+        config.layers = image.rootfs.map_or(0, |rootfs| rootfs.diff_ids.len());
+        Ok(config)
     }
 
     /// Environment by name.

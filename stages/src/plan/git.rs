@@ -3,8 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::Planner;
-use super::{Facts, GitSource, Selection, What};
-use crate::diag::Report;
+use super::{Facts, Selection, What};
+use crate::diag::{Report, Span};
+
+/// What a ref of a git source stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// The commit, in hex.
+    pub commit: String,
+    /// What the ref itself is, in hex: a tag that is an object has one of its own.
+    pub object: String,
+}
+
+/// A git source, filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitSource {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub url: String,
+    /// A branch, tag or commit; empty is the remote's HEAD.
+    pub reference: String,
+    /// Only this directory of it; empty is all.
+    pub subdir: String,
+    /// Whether its submodules are checked out too.
+    pub submodules: bool,
+    /// Whether it has its `.git`.
+    pub git_dir: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
 
 impl Selection<'_> {
     /// The git sources that the stages of this selection take files or a commit of, by name.

@@ -6,10 +6,47 @@ use std::collections::BTreeMap;
 use super::build::Planner;
 use super::tree::below;
 use super::uses::contained;
-use super::{Marker, Merge, MergePart, TreePath};
+use super::{StageIndex, TreePath};
 use crate::diag::{Diagnostic, rule};
 use crate::file::{Part, Stage, Take};
 use crate::text::Template;
+
+/// Trees that are put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merge {
+    /// The trees, later ones over earlier ones.
+    pub parts: Vec<MergePart>,
+    /// What stands in place of trees that the lane does not have.
+    pub markers: Vec<Marker>,
+    /// Patterns, without a `/` in front, of paths where any tree will do.
+    pub any: Vec<String>,
+    /// Patterns of paths where the tree of one stage counts, if it has them.
+    pub take: Vec<(String, StageIndex)>,
+    /// Whether two of the trees could have one path, so that they must be compared.
+    pub compare: bool,
+    /// Whether names that differ in case alone are one name on the target.
+    pub fold: bool,
+}
+
+/// One of the trees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergePart {
+    /// The stage.
+    pub stage: StageIndex,
+    /// The part of its product that is meant, and where it goes; `None` is its tree, where it was.
+    pub moved: Option<(String, String)>,
+    /// What it becomes of the merged tree.
+    pub paths: Vec<TreePath>,
+}
+
+/// A file that says why a tree is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    /// Its path.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
 
 /// What the name of a marker begins with.
 const ABSENT: &str = "ABSENT-";

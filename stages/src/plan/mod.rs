@@ -7,6 +7,7 @@ mod config;
 mod file_step;
 mod gate;
 mod git;
+mod layers;
 mod merge;
 mod mounts;
 mod output;
@@ -15,6 +16,7 @@ mod step;
 mod tree;
 mod uses;
 mod values;
+mod work;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -22,9 +24,13 @@ use std::num::NonZeroU64;
 pub use assume::{assume, rehearse};
 pub use build::plan;
 pub use config::ImageConfig;
+pub use git::{Commit, GitSource};
+pub use merge::{Marker, Merge, MergePart};
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
 pub(crate) use tree::directories;
+pub use uses::{CopiedPart, UseCopy};
+pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 
 use crate::arch::Target;
 use crate::diag::Span;
@@ -40,34 +46,6 @@ pub struct Facts {
     pub images: BTreeMap<String, ImageFact>,
     /// What the refs of git sources stand for, by the sources' names.
     pub gits: BTreeMap<String, Commit>,
-}
-
-/// What a ref of a git source stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
-    /// The commit, in hex.
-    pub commit: String,
-    /// What the ref itself is, in hex: a tag that is an object has one of its own.
-    pub object: String,
-}
-
-/// A git source, filled in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitSource {
-    /// Its name.
-    pub name: String,
-    /// Where it is.
-    pub url: String,
-    /// A branch, tag or commit; empty is the remote's HEAD.
-    pub reference: String,
-    /// Only this directory of it; empty is all.
-    pub subdir: String,
-    /// Whether its submodules are checked out too.
-    pub submodules: bool,
-    /// Whether it has its `.git`.
-    pub git_dir: bool,
-    /// Where it is declared.
-    pub span: Span,
 }
 
 /// A resolved image.
@@ -198,43 +176,6 @@ pub enum Start {
     Merge(Merge),
 }
 
-/// Trees that are put together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merge {
-    /// The trees, later ones over earlier ones.
-    pub parts: Vec<MergePart>,
-    /// What stands in place of trees that the lane does not have.
-    pub markers: Vec<Marker>,
-    /// Patterns, without a `/` in front, of paths where any tree will do.
-    pub any: Vec<String>,
-    /// Patterns of paths where the tree of one stage counts, if it has them.
-    pub take: Vec<(String, StageIndex)>,
-    /// Whether two of the trees could have one path, so that they must be compared.
-    pub compare: bool,
-    /// Whether names that differ in case alone are one name on the target.
-    pub fold: bool,
-}
-
-/// One of the trees.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MergePart {
-    /// The stage.
-    pub stage: StageIndex,
-    /// The part of its product that is meant, and where it goes; `None` is its tree, where it was.
-    pub moved: Option<(String, String)>,
-    /// What it becomes of the merged tree.
-    pub paths: Vec<TreePath>,
-}
-
-/// A file that says why a tree is not there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marker {
-    /// Its path.
-    pub path: String,
-    /// What it says.
-    pub text: String,
-}
-
 /// What a stage hands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Product {
@@ -281,15 +222,6 @@ pub struct PlannedStep {
     pub user: String,
 }
 
-/// What a step does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Work {
-    /// Runs a command; without what unsets empty host settings.
-    Run(Vec<String>),
-    /// Changes files, and runs nothing.
-    File(FileWork),
-}
-
 impl PlannedStep {
     /// The command that it runs; none for a file operation.
     pub fn argv(&self) -> &[String] {
@@ -298,117 +230,6 @@ impl PlannedStep {
             Work::File(_) => &[],
         }
     }
-}
-
-/// A change to the files of a root.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileWork {
-    /// Files of somewhere else.
-    Copy(FileCopy),
-    /// A file with this text.
-    Write {
-        /// Its path.
-        path: String,
-        /// Its text.
-        text: String,
-        /// Its permission bits.
-        mode: u16,
-        /// Who owns it; root without one.
-        owner: Option<Owner>,
-    },
-    /// A directory, and those above it.
-    Mkdir {
-        /// Its path.
-        path: String,
-        /// Its permission bits.
-        mode: u16,
-        /// Who owns it; root without one.
-        owner: Option<Owner>,
-    },
-    /// A symbolic link.
-    Link {
-        /// Its path.
-        path: String,
-        /// What it says.
-        to: String,
-    },
-    /// A path or pattern taken away, with all that is in it.
-    Delete {
-        /// The path or pattern.
-        path: String,
-        /// Whether it may be missing.
-        optional: bool,
-    },
-}
-
-/// Files of somewhere else, copied into a root.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileCopy {
-    /// What is copied, and where to.
-    pub from: CopySource,
-    /// What of a directory, as patterns below it; none is all of it.
-    pub only: Vec<String>,
-    /// What of a directory not, as patterns below it.
-    pub except: Vec<String>,
-    /// Permission bits of all that is copied, in place of its own.
-    pub mode: Option<u16>,
-    /// Who owns all that is copied, in place of who does.
-    pub owner: Option<Owner>,
-}
-
-/// What a [`FileCopy`] takes. A place that ends with `/` is a directory into which it is put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CopySource {
-    /// All of a tree, to its own paths.
-    Tree {
-        /// The stage.
-        stage: StageIndex,
-        /// The tree's paths.
-        paths: Vec<TreePath>,
-    },
-    /// A path or pattern of a product.
-    Part {
-        /// The stage.
-        stage: StageIndex,
-        /// The path or pattern.
-        path: String,
-        /// Where to.
-        to: String,
-    },
-    /// A file or directory of a git source.
-    Git {
-        /// The source's name.
-        git: String,
-        /// Its path, without a `/` at either end; empty is all of it.
-        path: String,
-        /// Where to.
-        to: String,
-    },
-    /// A file or directory of the context.
-    Context {
-        /// Its path, without a `/` at either end.
-        path: String,
-        /// Where to.
-        to: String,
-    },
-}
-
-/// Who owns a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
-    /// The user.
-    pub user: OwnerId,
-    /// The group; without one that of the user.
-    pub group: Option<OwnerId>,
-}
-
-/// A user or group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OwnerId {
-    /// By number.
-    Number(u32),
-    /// By name, as the root's own files have it.
-    Name(String),
 }
 
 /// A host setting of a step.
@@ -459,41 +280,6 @@ pub struct UseMount {
     pub at: String,
     /// Where it was written.
     pub span: Span,
-}
-
-/// A product of another stage, copied into the root before the step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UseCopy {
-    /// The stage.
-    pub stage: StageIndex,
-    /// What of its product.
-    pub what: CopiedPart,
-    /// Where it was written.
-    pub span: Span,
-}
-
-/// Which part of a product is copied, and where to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CopiedPart {
-    /// These paths of a tree, each to where it was.
-    Paths(Vec<TreePath>),
-    /// One file or directory.
-    Part {
-        /// Its path in the product.
-        sub: String,
-        /// Its path in the root.
-        at: String,
-    },
-}
-
-impl UseCopy {
-    /// What it puts into the root, and where.
-    pub(crate) fn places(&self) -> Vec<TreePath> {
-        match &self.what {
-            CopiedPart::Paths(paths) => paths.clone(),
-            CopiedPart::Part { at, .. } => vec![TreePath::all_of(at.clone())],
-        }
-    }
 }
 
 /// A cache mount of a step.

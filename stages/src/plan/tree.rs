@@ -153,9 +153,11 @@ impl TreePath {
             // `x/**` leaves out what is in `x`; the directory alone is in nobody's way.
             let inside = format!("{head}/x");
             self.except.iter().any(|pattern| {
-                pattern == head
-                    || matches(pattern, head)
-                    || matches(pattern, &inside) && pattern.ends_with("/**")
+                // What a pattern stands for is left out when all of it is.
+                let all = pattern == head || ["*", "**"].contains(&pattern.as_str());
+                let fixed = !is_pattern(head);
+                let content = pattern.ends_with("/**") && matches(pattern, &inside);
+                all || fixed && (matches(pattern, head) || content)
             })
         })
     }
@@ -181,7 +183,9 @@ impl TreePath {
 fn meet(a: &str, b: &str) -> bool {
     match (is_pattern(a), is_pattern(b)) {
         (false, false) => inside(a, b) || inside(b, a),
-        (true, true) => parent(a) == parent(b) && common(a, b),
+        (true, true) => {
+            parent(a) == parent(b) && common(a, b) || covers(a, parent(b)) || covers(b, parent(a))
+        }
         (true, false) => covers(a, b) || inside(parent(a), b),
         (false, true) => meet(b, a),
     }
@@ -334,6 +338,8 @@ pub(super) fn apart(parts: &[Tree<'_>], report: &mut Report) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::strategy::Strategy as _;
+
     use super::*;
 
     fn path(text: &str) -> TreePath {
@@ -415,5 +421,78 @@ mod tests {
         assert_eq!(path("/w/onnx-*").directory(), "/w");
         assert_eq!(path("/w/onnx").directory(), "/w/onnx");
         assert_eq!(path("/x*").directory(), "/");
+    }
+
+    /// Whether a tree path has a file, by the meaning of patterns alone.
+    fn has(tree: &TreePath, file: &str) -> bool {
+        let heads: Vec<&str> = file
+            .match_indices('/')
+            .map(|(at, _)| &file[..at])
+            .chain([file])
+            .collect();
+        let named = |pattern: &str| {
+            heads
+                .iter()
+                .find(|head| matches(pattern, head))
+                .map(|head| head.len())
+        };
+        let Some(end) = named(&tree.path) else {
+            return false;
+        };
+        let below = file[end..].trim_start_matches('/');
+        let heads: Vec<&str> = below
+            .match_indices('/')
+            .map(|(at, _)| &below[..at])
+            .chain([below])
+            .collect();
+        let any = |patterns: &[String]| {
+            patterns
+                .iter()
+                .any(|p| heads.iter().any(|head| matches(p, head)))
+        };
+        (tree.only.is_empty() || any(&tree.only)) && !any(&tree.except)
+    }
+
+    fn part() -> impl proptest::strategy::Strategy<Value = String> {
+        proptest::sample::select(vec!["a", "b", "ab", "a*", "*", "?", "**"]).prop_map(str::to_owned)
+    }
+
+    fn tree() -> impl proptest::strategy::Strategy<Value = TreePath> {
+        let names = || proptest::sample::select(vec!["a", "b", "ab"]).prop_map(str::to_owned);
+        let patterns = || {
+            proptest::collection::vec(
+                proptest::collection::vec(part(), 1..3).prop_map(|p| p.join("/")),
+                0..3,
+            )
+        };
+        let path = proptest::collection::vec(names(), 1..4);
+        let last = proptest::option::of(proptest::sample::select(vec!["*", "a*", "?"]));
+        (path, last, patterns(), patterns()).prop_map(|(mut path, last, only, except)| {
+            let plain = last.is_none();
+            path.extend(last.map(str::to_owned));
+            let keep = |patterns: Vec<String>| if plain { patterns } else { Vec::new() };
+            TreePath {
+                path: format!("/{}", path.join("/")),
+                only: keep(only),
+                except: keep(except),
+            }
+        })
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn trees_that_share_a_file_overlap(
+            a in tree(),
+            b in tree(),
+            file in proptest::collection::vec(proptest::sample::select(vec!["a", "b", "ab"]), 1..6),
+        ) {
+            let file = format!("/{}", file.join("/"));
+            // A directory of which all content is left out is in nobody's way, though it is there.
+            let itself = file == a.path || file == b.path;
+            if !itself && has(&a, &file) && has(&b, &file) {
+                proptest::prop_assert!(a.overlaps(&b), "{a:?} {b:?} {file}");
+            }
+            proptest::prop_assert_eq!(a.overlaps(&b), b.overlaps(&a));
+        }
     }
 }

@@ -5,9 +5,44 @@ use std::collections::BTreeMap;
 use super::build::Planner;
 use super::step::place;
 use super::tree::{directories, inside};
-use super::{CopiedPart, Product, UseCopy, UseMount};
+use super::{Product, StageIndex, TreePath, UseMount};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Use, UseAs};
+
+/// A product of another stage, copied into the root before the step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UseCopy {
+    /// The stage.
+    pub stage: StageIndex,
+    /// What of its product.
+    pub what: CopiedPart,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// Which part of a product is copied, and where to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CopiedPart {
+    /// These paths of a tree, each to where it was.
+    Paths(Vec<TreePath>),
+    /// One file or directory.
+    Part {
+        /// Its path in the product.
+        sub: String,
+        /// Its path in the root.
+        at: String,
+    },
+}
+
+impl UseCopy {
+    /// What it puts into the root, and where.
+    pub(crate) fn places(&self) -> Vec<TreePath> {
+        match &self.what {
+            CopiedPart::Paths(paths) => paths.clone(),
+            CopiedPart::Part { at, .. } => vec![TreePath::all_of(at.clone())],
+        }
+    }
+}
 
 pub(super) fn plan(
     planner: &mut Planner<'_, '_>,
@@ -113,7 +148,7 @@ pub(super) fn contained(
         return;
     };
     let fits = |d: &str| inside(sub, d) || inside(d, sub);
-    let has = |path: &super::TreePath| fits(path.directory()) && !path.leaves_out(sub);
+    let has = |path: &TreePath| fits(path.directory()) && !path.leaves_out(sub);
     if !paths.iter().any(has) {
         let has: Vec<&str> = paths.iter().map(|p| p.as_str()).collect();
         let list = has.join(", ");
@@ -133,7 +168,7 @@ fn copies_apart(copies: &[UseCopy], report: &mut Report) {
     for (i, second) in copies.iter().enumerate() {
         for first in &copies[..i] {
             let (ours, theirs) = (second.places(), first.places());
-            let meet = |place: &&super::TreePath| theirs.iter().any(|other| other.overlaps(place));
+            let meet = |place: &&TreePath| theirs.iter().any(|other| other.overlaps(place));
             if let Some(place) = ours.iter().find(meet) {
                 report.push(
                     Diagnostic::new(

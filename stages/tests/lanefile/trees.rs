@@ -263,3 +263,28 @@ fn merges_that_cannot_be_are_refused() {
     ));
     insta::assert_snapshot!([form, paths, names, stray].join("----\n"));
 }
+
+#[test]
+fn layers_are_counted_along_the_root() {
+    let all = "[stage.base]\nfrom = { image = \"x\" }\nadd = [\"part\"]\n[[stage.base.step]]\nname = \"s\"\nrun = [\"true\"]\nuses = [{ stage = \"part\", sub = \"/t/part/x\", at = \"/x\", as = \"copy\" }]\n\
+        [stage.merged]\nmerge = [\"part\", { stage = \"base\", from = \"/x\" }]\n\
+        [stage.out]\nfrom = \"base\"\n[[stage.out.step]]\nname = \"s\"\nmkdir = { path = \"/y\" }\n[[stage.out.step]]\nname = \"t\"\nuses = [\"merged\"]\nrun = [\"true\"]\n";
+    let loaded = load(&graph(all), "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let (plan, mut facts) = plan(graph, &request("l", &[])).expect("a plan");
+    let config = br#"{"rootfs":{"type":"layers","diff_ids":["sha256:a","sha256:b"]},"config":{}}"#;
+    for fact in facts.images.values_mut() {
+        fact.config = stages::plan::ImageConfig::from_image(config).expect("a config");
+    }
+    let layers = plan.layers(&facts);
+    let counted: Vec<String> = plan
+        .stages
+        .iter()
+        .zip(layers)
+        .map(|(stage, n)| format!("{} {n}", stage.name))
+        .collect();
+    assert_eq!(counted, ["part 1", "base 5", "merged 2", "out 7"]);
+}

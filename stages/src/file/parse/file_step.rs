@@ -1,7 +1,7 @@
 //! Steps that change files and run nothing: `copy`, `write`, `mkdir`, `link`, `delete`.
 
-use super::super::model::{CopyFrom, CopyStep, FileStep};
 use super::super::read::Fields;
+use super::super::{CopyFrom, CopyStep, FileStep};
 use super::sandbox;
 use super::stage::context_path;
 use super::{template, templates};

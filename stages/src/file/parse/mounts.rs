@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use toml::de::DeValue;
 
-use super::super::model::{Access, Cache, Guarded, Sharing, Tmpfs};
 use super::super::read::{Fields, Text};
+use super::super::{Access, Cache, Guarded, Sharing, Tmpfs};
 use super::file_step::mode;
 use super::{Value, template, when};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use toml::de::DeValue;
 
-use super::super::model::Sandbox;
+use super::super::Sandbox;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::Value;
 use super::mounts::size;
