@@ -386,7 +386,7 @@ pub enum Command {
     /// A text that is mounted as a file and run.
     Script(Text),
     /// No command: a change to the files of the root.
-    File(FileStep),
+    File(Box<FileStep>),
 }
 
 /// `[[stage.NAME.step]]`

@@ -4,6 +4,7 @@ mod bad_input;
 mod contexts;
 mod gate_cases;
 mod gates;
+mod git;
 mod image;
 mod keys;
 mod options;

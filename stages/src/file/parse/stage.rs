@@ -265,7 +265,7 @@ fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> 
     match keys.as_slice() {
         ["run"] => run(fields, report).map(Command::Run),
         ["script"] => fields.text("script", report).map(Command::Script),
-        [key] => file_step::read(fields, key, report).map(Command::File),
+        [key] => file_step::read(fields, key, report).map(|file| Command::File(Box::new(file))),
         found => {
             let what = match found {
                 [] => "a step does nothing".to_owned(),
