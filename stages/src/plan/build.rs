@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
 use super::{
     CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedStage, Product, Selection,
@@ -24,6 +25,8 @@ pub(super) struct Inherited {
     pub(super) config: ImageConfig,
     /// Whether nothing is in the root.
     pub(super) empty: bool,
+    /// What is known to be in it.
+    pub(super) placed: Vec<Placed>,
 }
 
 /// A plan while it grows.
@@ -116,11 +119,20 @@ impl<'g> Planner<'_, 'g> {
                 inherited.env.insert(variable.clone(), value);
             }
         }
+        let added = self.parts(&stage.add);
+        let added: Vec<_> = added
+            .map(|(part, index)| (index, part.span.clone()))
+            .collect();
+        inherited.placed = self.placed(std::mem::take(&mut inherited.placed), &added);
         let setting = &self.selection.setting;
         inherited.empty &= self.indices(&stage.add).is_empty();
         let mut steps = Vec::new();
         for step in setting.steps(stage) {
-            steps.extend(step::plan(self, step, &inherited, inherited.empty));
+            let planned = step::plan(self, step, &inherited, inherited.empty);
+            inherited
+                .placed
+                .extend(planned.iter().flat_map(placed::by_step));
+            steps.extend(planned);
             inherited.empty = false;
         }
         self.image(stage, &mut inherited);
@@ -182,6 +194,7 @@ impl<'g> Planner<'_, 'g> {
                     user: config.user.clone(),
                     workdir: config.working_dir.clone(),
                     empty: fact.source == super::ImageSource::Scratch,
+                    placed: Vec::new(),
                     config,
                 };
                 (Start::Image(reference), inherited)

@@ -11,6 +11,7 @@ mod layers;
 mod merge;
 mod mounts;
 mod output;
+mod placed;
 mod select;
 mod step;
 mod tree;
