@@ -2,6 +2,11 @@
 //!
 //! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
 
+#[cfg(feature = "cli")]
+mod client;
+#[cfg(feature = "cli")]
+mod keys;
+
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +43,9 @@ enum Verb {
         #[arg(default_value = "lanes.toml")]
         file: PathBuf,
     },
+    /// Shows everything that makes the key of each step, by name
+    #[cfg(feature = "cli")]
+    Keys(keys::Keys),
 }
 
 /// Why a command did not succeed.
@@ -59,6 +67,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match command.verb {
         Verb::Check { file } => check(&file),
+        #[cfg(feature = "cli")]
+        Verb::Keys(keys) => keys.run(),
     };
     let mut stderr = io::stderr().lock();
     let color = stderr.is_terminal();
@@ -85,6 +95,10 @@ fn check(file: &Path) -> Result<(), Stop> {
         graph.gates.len(),
         graph.pins.len()
     );
+    print(&text)
+}
+
+fn print(text: &str) -> Result<(), Stop> {
     io::stdout()
         .lock()
         .write_all(text.as_bytes())

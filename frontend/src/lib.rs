@@ -4,6 +4,8 @@
 
 pub mod build;
 pub mod command;
+#[cfg(feature = "cli")]
+pub mod contents;
 pub mod gateway;
 pub mod lanefile;
 pub mod rules;

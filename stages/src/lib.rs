@@ -23,6 +23,8 @@ pub mod diag;
 pub mod file;
 pub mod graph;
 pub mod ignore;
+pub mod impact;
+pub mod keys;
 pub mod lower;
 pub mod plan;
 pub mod text;

@@ -49,7 +49,15 @@ pub(crate) fn build() -> Result<Binaries> {
     fs::create_dir_all(&dist)?;
     let mut compressed = 0;
     for (package, binary) in BINARIES {
-        let bytes = program(triple, &["--package", package, "--bin", binary], binary)?;
+        // Without the verbs that only a person at a terminal has a use for.
+        let what = [
+            "--package",
+            package,
+            "--bin",
+            binary,
+            "--no-default-features",
+        ];
+        let bytes = program(triple, &what, binary)?;
         compressed += gzip_size(&bytes)?;
         put(&bytes, &dist.join(binary))?;
     }

@@ -16,9 +16,17 @@ const MOST: usize = 50_000;
 /// # Errors
 /// What is wrong whatever the images are.
 pub fn assume(selection: &Selection<'_>) -> Result<Plan, Report> {
+    assume_with(selection, &Facts::default())
+}
+
+/// The same where something is known of some of the images.
+///
+/// # Errors
+/// What is wrong whatever the other images are.
+pub fn assume_with(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
     let mut selection = selection.clone();
     selection.assumed = true;
-    plan(&selection, &Facts::default())
+    plan(&selection, facts)
 }
 
 /// What is wrong with the plan of any output: of every lane as it stands, then with each switch turned.

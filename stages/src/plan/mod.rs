@@ -22,7 +22,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-pub use assume::{assume, rehearse};
+pub use assume::{assume, assume_with, rehearse};
 pub use build::plan;
 pub use config::ImageConfig;
 pub use git::{Commit, GitSource};

@@ -1,0 +1,113 @@
+//! What verbs that need no engine plan with: the lane file, the files beside it, and what an engine once said.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use stages::keys::{self, Manifest};
+use stages::lower::ExecOptions;
+use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, Plan, Request};
+
+use super::{Stop, load};
+use crate::contents::DiskContents;
+use crate::lanefile::{Loaded, Wrong};
+
+/// What to look at.
+#[derive(Args, Clone, Debug)]
+pub(super) struct Asked {
+    /// LANE, LANE/OUTPUT, LANE/STAGE or LANE/gates; without it the default lane
+    pub(super) target: Option<String>,
+    /// The lane file
+    #[arg(long, short, default_value = "lanes.toml", value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The directory that steps take files from; without it that of the lane file
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(super) context: Option<PathBuf>,
+    /// Arguments, as for a build
+    #[arg(long = "build-arg", value_name = "NAME=VALUE")]
+    pub(super) args: Vec<String>,
+}
+
+/// A lane file with what belongs to it.
+pub(super) struct Client {
+    pub(super) loaded: Loaded,
+    pub(super) contents: DiskContents,
+    pub(super) request: Request,
+}
+
+impl Asked {
+    /// Reads the lane file.
+    pub(super) fn open(&self) -> Result<Client, Stop> {
+        let loaded = load(&self.file)?;
+        Ok(Client {
+            loaded,
+            contents: DiskContents::new(&self.directory(), &self.file),
+            request: Request {
+                target: self.target.clone(),
+                args: pairs(&self.args)?,
+                platforms: Vec::new(),
+            },
+        })
+    }
+
+    /// The directory that steps take files from.
+    pub(super) fn directory(&self) -> PathBuf {
+        let beside = || self.file.parent().map(PathBuf::from).unwrap_or_default();
+        self.context.clone().unwrap_or_else(beside)
+    }
+}
+
+/// Texts `NAME=VALUE`, by name; the last one of a name counts, as for a build.
+pub(super) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, Stop> {
+    texts
+        .iter()
+        .map(|text| match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            _ => Err(Stop::Unable(format!("`{text}` is not NAME=VALUE"))),
+        })
+        .collect()
+}
+
+impl Client {
+    /// The manifest of a request, with what an engine once said of images.
+    pub(super) fn manifest(&self, request: &Request, facts: &Facts) -> Result<Manifest, Stop> {
+        let plan = self.plan(request, facts)?;
+        let name = &self.loaded.graph.table.name.value;
+        let contents = |path: &str| self.contents.digest(path);
+        let options = ExecOptions::default();
+        Ok(keys::make(name, request, &plan, facts, &options, &contents))
+    }
+
+    fn plan(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
+        let selection = plan::select(&self.loaded.graph, request);
+        let planned = selection.and_then(|selection| plan::assume_with(&selection, facts));
+        planned.map_err(|report| {
+            Stop::Wrong(Wrong {
+                sources: self.loaded.sources.clone(),
+                report,
+            })
+        })
+    }
+}
+
+/// What a manifest knows of images.
+pub(super) fn facts(manifest: &Manifest) -> Facts {
+    let fact = |(name, image): (&String, &keys::ImageKey)| {
+        let source = match image.reference.as_str() {
+            "scratch" => ImageSource::Scratch,
+            reference => ImageSource::Registry {
+                reference: reference.to_owned(),
+            },
+        };
+        let config = image.config.clone();
+        (name.clone(), ImageFact { source, config })
+    };
+    let commit = |(name, found): (&String, &keys::GitKey)| {
+        let keys::GitKey { commit, object } = found.clone();
+        (name.clone(), Commit { commit, object })
+    };
+    Facts {
+        images: manifest.images.iter().map(fact).collect(),
+        gits: manifest.gits.iter().map(commit).collect(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Digests of the files that steps see, out of a directory of this machine.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use llb::Digest;
+use stages::ignore::Ignore;
+
+/// How deep directories may lie in each other. What lies deeper is not read, and neither are rings of links.
+const DEPTH: usize = 64;
+
+/// A directory that steps take files from.
+#[derive(Debug)]
+pub struct DiskContents {
+    root: PathBuf,
+    ignore: Ignore,
+    known: RefCell<BTreeMap<String, Option<String>>>,
+}
+
+impl DiskContents {
+    /// The directory, with its `.dockerignore`, or that of the lane file.
+    #[must_use]
+    pub fn new(root: &Path, lane_file: &Path) -> Self {
+        let own = lane_file.with_file_name(format!(
+            "{}.dockerignore",
+            lane_file.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        let text =
+            fs::read_to_string(own).or_else(|_| fs::read_to_string(root.join(".dockerignore")));
+        Self {
+            root: root.to_owned(),
+            ignore: Ignore::parse(&text.unwrap_or_default()),
+            known: RefCell::default(),
+        }
+    }
+
+    /// The digest of a file's bytes, or of all names and bytes below a directory. Modes and times are not in it, since
+    /// what a step sees has none of its own. Nothing when it is not there.
+    pub fn digest(&self, path: &str) -> Option<String> {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let digest = self.read(path, &self.root.join(path), 0);
+        self.known
+            .borrow_mut()
+            .insert(path.to_owned(), digest.clone());
+        digest
+    }
+
+    fn read(&self, path: &str, at: &Path, depth: usize) -> Option<String> {
+        // What a step names may be a link; what lies below a directory is taken as it is.
+        let about = match depth {
+            0 => fs::metadata(at),
+            _ => fs::symlink_metadata(at),
+        };
+        let about = about.ok()?;
+        if about.is_symlink() {
+            let to = fs::read_link(at).ok()?;
+            return Some(short(format!("link {}", to.display()).as_bytes()));
+        }
+        if about.is_file() {
+            return fs::read(at).ok().map(|bytes| short(&bytes));
+        }
+        if !about.is_dir() || depth > DEPTH {
+            return None;
+        }
+        let mut names: Vec<String> = fs::read_dir(at)
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        let mut list = String::new();
+        for name in names {
+            let below = match path {
+                "" => name.clone(),
+                path => format!("{path}/{name}"),
+            };
+            if self.ignore.takes(&below) {
+                continue;
+            }
+            let digest = self.read(&below, &at.join(&name), depth + 1);
+            list.push_str(&format!("{name}\0{}\n", digest.unwrap_or_default()));
+        }
+        Some(short(list.as_bytes()))
+    }
+}
+
+/// As in key manifests: 32 hex digits.
+fn short(bytes: &[u8]) -> String {
+    Digest::of(bytes).to_string()["sha256:".len()..][..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(root: &Path, path: &str) -> Option<String> {
+        DiskContents::new(root, &root.join("lanes.toml")).digest(path)
+    }
+
+    #[test]
+    fn names_and_bytes_count_and_nothing_else_does() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |name: &str| root.path().join("d").join(name);
+        fs::create_dir_all(file("sub")).unwrap();
+        fs::write(file("a"), "1").unwrap();
+        fs::write(file("sub/b"), "2").unwrap();
+        let first = digest(root.path(), "d");
+        assert!(first.is_some());
+        fs::write(file("a"), "1").unwrap();
+        assert_eq!(digest(root.path(), "d"), first, "written again");
+        fs::write(file("sub/b"), "3").unwrap();
+        let second = digest(root.path(), "d");
+        assert_ne!(second, first, "other bytes");
+        fs::rename(file("a"), file("c")).unwrap();
+        assert_ne!(digest(root.path(), "d"), second, "another name");
+        assert_eq!(digest(root.path(), "none"), None);
+    }
+
+    #[test]
+    fn what_is_not_sent_does_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("d")).unwrap();
+        fs::write(root.path().join("d/a"), "1").unwrap();
+        fs::write(root.path().join(".dockerignore"), "**/*.tmp\n").unwrap();
+        let first = digest(root.path(), "d");
+        fs::write(root.path().join("d/x.tmp"), "1").unwrap();
+        assert_eq!(digest(root.path(), "d"), first);
+    }
+}

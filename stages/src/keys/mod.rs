@@ -1,0 +1,255 @@
+//! The key manifest: for every vertex of a plan that has a key, everything that makes the key, by
+//! name. What is not in it re-runs nothing.
+//!
+//! A node has two keys. Its *key* stands for all that it is made from. Its *own key* leaves out
+//! what reaches it by content alone (a tree that is mounted or copied): while that one is the
+//! same, the node runs again only if the bytes that reach it changed.
+
+mod diff;
+mod make;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use diff::{Change, changes};
+pub use make::{Contents, make};
+
+use llb::Digest;
+
+use crate::plan::ImageConfig;
+
+/// Name and version of the form of a manifest.
+pub const SCHEMA: &str = "lanekit-keys/1";
+
+/// Everything that makes the keys of one plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The graph's name.
+    pub graph: String,
+    /// The lane's name.
+    pub lane: String,
+    /// What of it was asked for, as a `--target`; empty is the default lane.
+    pub target: String,
+    /// Arguments that the caller set.
+    pub args: BTreeMap<String, String>,
+    /// The images that were looked up, by the reference in the file.
+    pub images: BTreeMap<String, ImageKey>,
+    /// The commits that were looked up, by the names of git sources.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gits: BTreeMap<String, GitKey>,
+    /// Each behind what it consumes.
+    pub nodes: Vec<Node>,
+}
+
+/// An image as an engine found it: enough to plan again without asking.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ImageKey {
+    /// With its digest; empty where nobody looked it up.
+    pub reference: String,
+    /// Its config: steps inherit environment, user and directory.
+    pub config: ImageConfig,
+}
+
+/// A git source as an engine found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitKey {
+    /// The commit, in hex.
+    pub commit: String,
+    /// What the ref itself is.
+    pub object: String,
+}
+
+/// A vertex that has a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// `STAGE/STEP`, `STAGE:tree`, `gate:NAME/inspect`, …: one in each manifest.
+    pub id: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Stands for all that it is made from: 32 hex digits.
+    pub key: String,
+    /// The same without what reaches it by content alone.
+    pub own: String,
+    /// What its name in an engine's progress begins with.
+    pub vertex: String,
+    /// What makes its key, by name: `env.PATH`, `network`, …
+    pub components: BTreeMap<String, String>,
+    /// The files that it sees, by the place where they appear.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileKey>,
+    /// The nodes that it consumes, by the place where they appear.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Input>,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// An image that a stage starts from.
+    Image,
+    /// A git source.
+    Git,
+    /// A step: a command, or a change to files.
+    Step,
+    /// Products put onto a root.
+    Copy,
+    /// A product taken out of a root.
+    Tree,
+    /// Trees put together.
+    Merge,
+    /// What a gate looks at.
+    Inspect,
+    /// What a gate says.
+    Assert,
+}
+
+/// A file or directory that a node sees. Its path is not part of the key, its bytes are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileKey {
+    /// Its path in the context; empty for a text of the lane file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// Of its bytes, or of all names and bytes of a directory; empty where nobody read it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// A node as another one consumes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Input {
+    /// The node's id.
+    pub node: String,
+    /// What of it enters the key.
+    pub by: By,
+    /// The part of it that is seen; empty is all of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+}
+
+/// What of an input enters the key of its consumer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// Its key: the consumer runs again whenever the input has another one.
+    Key,
+    /// Its bytes, whatever made them.
+    Content,
+}
+
+impl Manifest {
+    /// The node of this id.
+    #[must_use]
+    pub fn node(&self, id: &str) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.id == id)
+    }
+
+    /// The nodes by their ids.
+    #[must_use]
+    pub fn by_id(&self) -> BTreeMap<&str, &Node> {
+        self.nodes
+            .iter()
+            .map(|node| (node.id.as_str(), node))
+            .collect()
+    }
+
+    /// Whether the bytes of every file are known.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let files = self.nodes.iter().flat_map(|node| node.files.values());
+        files.into_iter().all(|file| !file.digest.is_empty())
+    }
+
+    /// Looks up the digests that are not known, and makes all keys anew.
+    pub fn fill(&mut self, contents: &Contents<'_>) {
+        for file in self
+            .nodes
+            .iter_mut()
+            .flat_map(|node| node.files.values_mut())
+        {
+            if file.digest.is_empty() {
+                file.digest = contents(&file.path).unwrap_or_default();
+            }
+        }
+        self.seal();
+    }
+
+    /// The same with files of other bytes at a path of the context, or below it.
+    #[must_use]
+    pub fn with_changed_file(&self, path: &str) -> Self {
+        let path = path.trim_matches('/');
+        let holds = |directory: &str, path: &str| {
+            directory.is_empty()
+                || path == directory
+                || path
+                    .strip_prefix(directory)
+                    .is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut changed = self.clone();
+        for file in changed
+            .nodes
+            .iter_mut()
+            .flat_map(|node| node.files.values_mut())
+        {
+            let named = !file.path.is_empty();
+            if named && (holds(&file.path, path) || holds(path, &file.path)) {
+                file.digest.push_str(" changed");
+            }
+        }
+        changed.seal();
+        changed
+    }
+
+    /// Makes the keys of all nodes from what they consist of.
+    pub(crate) fn seal(&mut self) {
+        let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
+        for node in &mut self.nodes {
+            let mut own = Hasher::default();
+            let mut key = Hasher::default();
+            own.put("kind", &format!("{:?}", node.kind));
+            for (name, value) in &node.components {
+                own.put(name, value);
+            }
+            for (at, file) in &node.files {
+                own.put(&format!("file {at}"), &file.digest);
+            }
+            for (at, input) in &node.inputs {
+                let (its_key, its_own) = known.get(&input.node).cloned().unwrap_or_default();
+                match input.by {
+                    By::Key => own.put(&format!("input {at}"), &its_own),
+                    By::Content => own.put(&format!("content {at}"), &input.part),
+                }
+                key.put(at, &its_key);
+            }
+            node.own = own.finish();
+            key.put("own", &node.own);
+            node.key = key.finish();
+            known.insert(node.id.clone(), (node.key.clone(), node.own.clone()));
+        }
+    }
+}
+
+/// Named values, each with its length, so that no two lists of them are one text.
+#[derive(Default)]
+struct Hasher(String);
+
+impl Hasher {
+    fn put(&mut self, name: &str, value: &str) {
+        for text in [name, value] {
+            self.0.push_str(&format!("{}:{text};", text.len()));
+        }
+    }
+
+    fn finish(self) -> String {
+        short(self.0.as_bytes())
+    }
+}
+
+/// 128 bits of the digest of bytes: 32 hex digits.
+pub(crate) fn short(bytes: &[u8]) -> String {
+    let digest = Digest::of(bytes).to_string();
+    digest.trim_start_matches("sha256:")[..32].to_owned()
+}
