@@ -170,6 +170,8 @@ pub mod rule {
     pub const REFUSED: Rule = Rule("LK016");
     /// A stage that the lane does not have, named without a condition.
     pub const NOT_IN_LANE: Rule = Rule("LK017");
+    /// A stage that depends on what it is said not to depend on.
+    pub const SAME_FOR: Rule = Rule("LK020");
     /// Another stage's product that would become part of this one's tree.
     pub const COPIED: Rule = Rule("LK030");
     /// Something that an empty root does not have.

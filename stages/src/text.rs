@@ -60,6 +60,12 @@ impl LaneField {
             .map(|(_, field)| *field)
     }
 
+    /// Its name behind `lane.`.
+    pub fn name(self) -> &'static str {
+        let entry = LANE_FIELDS.iter().find(|(_, field)| *field == self);
+        entry.map_or("", |(name, _)| name)
+    }
+
     /// The names of all fields.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
         LANE_FIELDS.iter().map(|(name, _)| *name)

@@ -2,6 +2,7 @@
 //! Names are still text here; [`crate::graph`] checks what they name.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::read::Text;
 use super::{Cache, FileStep, Guarded, Sandbox, Tmpfs};
@@ -303,6 +304,8 @@ pub struct Stage {
     pub steps: Vec<Step>,
     /// What only the product's config carries.
     pub image: ImageTable,
+    /// Attributes on which it may not depend.
+    pub same_for: Vec<Spanned<Attribute>>,
     /// Where it is declared.
     pub span: Span,
 }
@@ -556,17 +559,42 @@ pub struct When {
 pub struct Clause {
     /// The attribute.
     pub what: Attribute,
+    /// Where it was named.
+    pub span: Span,
     /// The values, any of which will do.
     pub any_of: Vec<Text>,
 }
 
 /// What a condition may look at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attribute {
     /// `lane.NAME`
     Lane(LaneField),
     /// `slot.NAME`
-    Slot(Text),
+    Slot(String),
     /// `switch.NAME`
-    Switch(Text),
+    Switch(String),
+}
+
+impl Attribute {
+    /// Reads `lane.target`, `slot.NAME`, `switch.NAME`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (prefix, name) = text.split_once('.')?;
+        match prefix {
+            "lane" => LaneField::named(name).map(Self::Lane),
+            "slot" => Some(Self::Slot(name.to_owned())),
+            "switch" => Some(Self::Switch(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lane(field) => write!(f, "lane.{}", field.name()),
+            Self::Slot(name) => write!(f, "slot.{name}"),
+            Self::Switch(name) => write!(f, "switch.{name}"),
+        }
+    }
 }

@@ -309,6 +309,9 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             );
         }
     }
+    for attribute in &stage.same_for {
+        check_attribute(graph, &attribute.value, &attribute.span, report);
+    }
     templates_of(stage, |template| check_template(graph, template, report));
     let gits = stage
         .steps
@@ -387,30 +390,35 @@ fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
 
 fn check_when(graph: &Graph, when: &When, report: &mut Report) {
     for clause in &when.clauses {
-        match &clause.what {
-            Attribute::Lane(_) => {}
-            Attribute::Switch(name) => {
-                if !graph.switches.contains_key(&name.value) {
-                    report.push(unknown("switch", name, graph.switches.keys()));
-                }
+        check_attribute(graph, &clause.what, &clause.span, report);
+        if let Attribute::Slot(slot) = &clause.what
+            && let Some(slot) = graph.slots.get(slot)
+        {
+            let choices = &slot.choices;
+            let wrong = clause
+                .any_of
+                .iter()
+                .filter(|v| !choices.contains_key(&v.value));
+            for value in wrong {
+                report.push(unknown("choice", value, choices.keys()));
             }
-            Attribute::Slot(slot) => match graph.slots.get(&slot.value) {
-                None => report.push(unknown("slot", slot, graph.slots.keys())),
-                Some(known) => {
-                    let choices = &known.choices;
-                    for value in clause
-                        .any_of
-                        .iter()
-                        .filter(|v| !choices.contains_key(&v.value))
-                    {
-                        report.push(unknown("choice", value, choices.keys()));
-                    }
-                }
-            },
         }
     }
     for inner in when.not.as_deref().into_iter().chain(&when.any) {
         check_when(graph, inner, report);
+    }
+}
+
+fn check_attribute(graph: &Graph, attribute: &Attribute, span: &Span, report: &mut Report) {
+    let named = |name: &String| Spanned::new(name.clone(), span.clone());
+    match attribute {
+        Attribute::Switch(name) if !graph.switches.contains_key(name) => {
+            report.push(unknown("switch", &named(name), graph.switches.keys()));
+        }
+        Attribute::Slot(name) if !graph.slots.contains_key(name) => {
+            report.push(unknown("slot", &named(name), graph.slots.keys()));
+        }
+        Attribute::Lane(_) | Attribute::Switch(_) | Attribute::Slot(_) => {}
     }
 }
 

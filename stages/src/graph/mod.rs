@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod cycle;
 mod gates;
+pub mod instance;
 mod presence;
 mod setting;
 mod tag;
@@ -82,6 +83,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
     cycle::check(&graph, &mut report);
     if report.is_empty() {
         presence::check(&graph, &mut report);
+        instance::check(&graph, &mut report);
         gates::check(&graph, &mut report);
     }
     unused::check(&graph, &mut report);
@@ -275,7 +277,7 @@ impl Graph {
             open.extend(when.not.as_deref().into_iter().chain(&when.any));
             for clause in &when.clauses {
                 if let Attribute::Switch(name) = &clause.what {
-                    switches.insert(name.value.as_str());
+                    switches.insert(name.as_str());
                 }
             }
         }
@@ -317,14 +319,23 @@ impl Graph {
 
 /// The conditions of a stage: its own, and those of its steps and entries.
 fn stage_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
-    let parts = stage.merge.iter().chain(&stage.add);
     let steps = stage
         .steps
         .iter()
         .flat_map(|step| brings_conditions(&step.sees).chain(&step.when));
+    stage
+        .when
+        .iter()
+        .chain(entry_conditions(stage))
+        .chain(steps)
+}
+
+/// The conditions of a stage's entries: neither its own nor those of its steps.
+fn entry_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
+    let parts = stage.merge.iter().chain(&stage.add);
     let parts = parts.flat_map(|part| &part.when);
     let tree = stage.tree.iter().flat_map(|entry| &entry.when);
-    stage.when.iter().chain(tree).chain(parts).chain(steps)
+    tree.chain(parts)
 }
 
 /// The conditions of what a step sees or a kit brings.

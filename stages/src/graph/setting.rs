@@ -68,16 +68,21 @@ impl<'g> Setting<'g> {
     }
 
     fn meets(&self, when: &When) -> bool {
-        let clause = |what: &Attribute| match what {
-            Attribute::Lane(field) => self.attribute(*field),
-            Attribute::Slot(slot) => self.lane.slots.get(&slot.value).map(|c| c.value.clone()),
-            Attribute::Switch(name) => self.switches.get(name.value.as_str()).map(bool::to_string),
-        };
         let clauses = when.clauses.iter().all(|c| {
-            clause(&c.what).is_some_and(|value| c.any_of.iter().any(|any| any.value == value))
+            let value = self.value_of(&c.what);
+            value.is_some_and(|value| c.any_of.iter().any(|any| any.value == value))
         });
         let not = when.not.as_ref().is_none_or(|not| !self.meets(not));
         clauses && not && (when.any.is_empty() || when.any.iter().any(|any| self.meets(any)))
+    }
+
+    /// The value of what a condition may look at; none where the lane has none.
+    pub fn value_of(&self, attribute: &Attribute) -> Option<String> {
+        match attribute {
+            Attribute::Lane(field) => self.attribute(*field),
+            Attribute::Slot(slot) => self.lane.slots.get(slot).map(|c| c.value.clone()),
+            Attribute::Switch(name) => self.switches.get(name.as_str()).map(bool::to_string),
+        }
     }
 
     /// The value of an attribute of the lane.
@@ -177,6 +182,31 @@ impl<'g> Setting<'g> {
         let files = self.steps(stage).filter_map(Step::file);
         inputs.extend(files.filter_map(|file| Some((file.stage()?, Edge::Tree))));
         inputs
+    }
+
+    /// Some stages and all that they need in this lane, each behind those that it consumes.
+    pub fn in_order(&self, stages: impl IntoIterator<Item = &'g str>) -> Vec<&'g str> {
+        let mut order: Vec<&str> = Vec::new();
+        let mut entered = BTreeSet::new();
+        // Second visit of an entry: everything that it consumes is in the order.
+        let mut open: Vec<(&str, bool)> = stages.into_iter().map(|stage| (stage, false)).collect();
+        open.reverse();
+        while let Some((name, consumed)) = open.pop() {
+            if consumed {
+                order.push(name);
+                continue;
+            }
+            if !entered.insert(name) {
+                continue;
+            }
+            open.push((name, true));
+            let Some(stage) = self.graph.stages.get(name) else {
+                continue;
+            };
+            let inputs = self.inputs(stage).into_iter().rev();
+            open.extend(inputs.map(|(input, _)| (input.value.as_str(), false)));
+        }
+        order
     }
 
     /// The stages behind some others in this lane, those included.

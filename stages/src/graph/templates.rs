@@ -1,16 +1,25 @@
 //! Every text with values of a stage.
 
-use crate::file::{Brings, Command, EnvEdit, From, Stage};
+use crate::file::{Brings, Command, EnvEdit, From, Stage, Step};
 use crate::text::Template;
 
 /// Calls `each` for every text with values of a stage.
 pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Template)) {
+    templates_of_work(stage, &mut each);
+    templates_of_image(stage, &mut each);
+    for step in &stage.steps {
+        templates_of_step(step, &mut each);
+    }
+}
+
+/// The texts that a stage's product is made of, without those of its steps.
+pub(super) fn templates_of_work<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
     if let Some(From::Image(template)) = &stage.from {
         each(template);
     }
     for part in &stage.merge {
         let texts = part.from.iter().chain(&part.to).chain(&part.absent);
-        texts.for_each(&mut each);
+        texts.for_each(&mut *each);
     }
     stage
         .conflict
@@ -18,7 +27,8 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
         .for_each(|conflict| each(&conflict.path));
     for entry in &stage.tree {
         each(&entry.at);
-        entry.only.iter().chain(&entry.except).for_each(&mut each);
+        let patterns = entry.only.iter().chain(&entry.except);
+        patterns.for_each(&mut *each);
     }
     for (edit, _) in stage.env.values() {
         match edit {
@@ -28,34 +38,29 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
                 prepend,
                 append,
             } => {
-                set.iter()
-                    .flatten()
-                    .chain(prepend)
-                    .chain(append)
-                    .for_each(&mut each);
+                let parts = set.iter().flatten().chain(prepend).chain(append);
+                parts.for_each(&mut *each);
             }
         }
     }
+}
+
+/// The texts that only the product's config carries.
+fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
     let image = &stage.image;
-    image
-        .env
-        .values()
-        .chain(image.labels.values())
-        .for_each(&mut each);
-    image
-        .entrypoint
-        .iter()
-        .flatten()
-        .chain(image.cmd.iter().flatten())
-        .for_each(&mut each);
-    image.user.iter().chain(&image.workdir).for_each(&mut each);
-    for step in &stage.steps {
-        step.workdir.iter().chain(&step.user).for_each(&mut each);
-        match &step.command {
-            Command::Run(run) => run.iter().for_each(&mut each),
-            Command::Script(_) => {}
-            Command::File(file) => file.templates().into_iter().for_each(&mut each),
-        }
+    let values = image.env.values().chain(image.labels.values());
+    let words = image.entrypoint.iter().chain(&image.cmd).flatten();
+    let texts = image.user.iter().chain(&image.workdir);
+    values.chain(words).chain(texts).for_each(each);
+}
+
+/// The texts of a step itself, without what it and its kits bring.
+pub(super) fn templates_of_step<'a>(step: &'a Step, each: &mut impl FnMut(&'a Template)) {
+    step.workdir.iter().chain(&step.user).for_each(&mut *each);
+    match &step.command {
+        Command::Run(run) => run.iter().for_each(each),
+        Command::Script(_) => {}
+        Command::File(file) => file.templates().into_iter().for_each(each),
     }
 }
 

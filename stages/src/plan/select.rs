@@ -1,6 +1,6 @@
 //! What the caller asked for: a lane and one of its outputs, with arguments.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Lane, Output};
@@ -316,27 +316,7 @@ impl<'g> Selection<'g> {
 
     /// The stages that are needed, each behind those that it consumes.
     pub(super) fn order(&self) -> Vec<&'g str> {
-        let mut order: Vec<&str> = Vec::new();
-        let mut entered = BTreeSet::new();
-        // Second visit of an entry: everything that it consumes is in the order.
-        let mut open: Vec<(&str, bool)> =
-            self.roots().into_iter().rev().map(|r| (r, false)).collect();
-        while let Some((name, consumed)) = open.pop() {
-            if consumed {
-                order.push(name);
-                continue;
-            }
-            if !entered.insert(name) {
-                continue;
-            }
-            open.push((name, true));
-            let Some(stage) = self.graph.stages.get(name) else {
-                continue;
-            };
-            let inputs = self.setting.inputs(stage).into_iter().rev();
-            open.extend(inputs.map(|(input, _)| (input.value.as_str(), false)));
-        }
-        order
+        self.setting.in_order(self.roots())
     }
 
     /// The references of the images that the stages start from, each once, with their place.

@@ -4,6 +4,7 @@ mod common;
 mod docs;
 mod errors;
 mod gits;
+mod instances;
 mod keys;
 mod language;
 mod llb;

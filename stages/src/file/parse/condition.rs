@@ -80,7 +80,8 @@ fn clause(
             DeValue::Boolean(on) => {
                 let on = Spanned::new(on.to_string(), Span::new(source, value.span()));
                 Some(Clause {
-                    what: Attribute::Switch(name),
+                    what: Attribute::Switch(name.value),
+                    span: name.span,
                     any_of: vec![on],
                 })
             }
@@ -100,13 +101,15 @@ fn clause(
     };
     if namespace == "slot" {
         return Some(Clause {
-            what: Attribute::Slot(name),
+            what: Attribute::Slot(name.value),
+            span: name.span,
             any_of,
         });
     }
     match LaneField::named(&name.value) {
         Some(field) => Some(Clause {
             what: Attribute::Lane(field),
+            span: name.span,
             any_of,
         }),
         None => {
@@ -121,4 +124,31 @@ fn clause(
             None
         }
     }
+}
+
+/// The entries of `same-for`.
+pub(super) fn attributes(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    report: &mut Report,
+) -> Vec<Spanned<Attribute>> {
+    let mut found = Vec::new();
+    for text in fields.texts(key, report) {
+        match Attribute::parse(&text.value) {
+            Some(attribute) => found.push(Spanned::new(attribute, text.span)),
+            None => {
+                let lane = LaneField::names().map(|name| format!("lane.{name}"));
+                let known: Vec<String> = lane.collect();
+                report.push(
+                    Diagnostic::new(
+                        rule::UNKNOWN_NAME,
+                        format!("`{}` is no attribute of a lane", text.value),
+                    )
+                    .at(&text.span, "expected lane.…, slot.NAME or switch.NAME")
+                    .help(suggest(&text.value, known.iter().map(String::as_str))),
+                );
+            }
+        }
+    }
+    found
 }

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
-use super::condition::when;
+use super::condition::{attributes, when};
 use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
@@ -32,6 +32,7 @@ pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
             Some(value) => image(fields.source(), value, report),
             None => ImageTable::default(),
         },
+        same_for: attributes(fields, "same-for", report),
         span,
     };
     shape(&stage, report);
