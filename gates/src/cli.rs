@@ -1,27 +1,32 @@
 //! The command: arguments in, reports and a few lines out, an exit code at the end.
 
+mod args;
+mod overlap;
+
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser, ValueExt as _};
+use lexopt::{Arg, Parser};
+
+use args::{
+    Once, allowed, checked, key, number, object, pair, path, rest_is_empty, root, text, usage, utf8,
+};
 
 use crate::exit::{Exit, Failure, guard};
-use crate::glob::Glob;
-use crate::name::Name;
-use crate::policy::{self, Allow, Floor, Loaded, Policy};
+use crate::gate::{GATES, Gate, Object};
+use crate::policy::{self, Floor, Loaded, Policy};
 use crate::verdict::{self, Expected};
-use crate::walk::Root;
-use crate::{arch, arch_table, overlap, report};
+use crate::{arch_table, report};
 
 const HELP: &str = "\
 lanegate: checks of binary trees with one report
 
-  lanegate arch --target T --root DIR[=label]... --least N [--allow 'GLOB=why']... [--report FILE]
-  lanegate arch --target T --root DIR[=label]... --policy FILE [--report FILE]
+  lanegate GATE --target T --root DIR[=label]... --least N [--allow 'GLOB=why']... [--report FILE]
+  lanegate GATE --target T --root DIR[=label]... --policy FILE [--report FILE]
       inspect and assert in one
-  lanegate inspect arch --target T --root DIR[=label]... --report FILE
+  lanegate inspect GATE --target T --root DIR[=label]... --report FILE [--ask-file FILE]
       write down what is there
   lanegate assert --gate NAME --policy FILE --report FILE [--out FILE [--defer]]
       hold a policy against that; --defer leaves the exit code of a red verdict to seal
@@ -32,7 +37,11 @@ lanegate: checks of binary trees with one report
   lanegate arch-table
       print the targets and what is known of them
 
+Gates:
+{gates}
+
   --least N can be --empty-ok WHY where nothing need be there.
+  --ask KEY=VALUE and --demand KEY=VALUE set a gate's own keys (docs/gates.md); VALUE is JSON or text.
 Exit codes: 0 pass, 1 findings, 2 usage or policy, 3 below a floor, 4 unreadable or internal.
 ";
 
@@ -48,40 +57,64 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
+/// The commands that are no gate's name. A new one is a module and a row here.
+const COMMANDS: [(&str, fn(Parser) -> Result<Exit, Failure>); 5] = [
+    ("arch-table", |args| {
+        rest_is_empty(args)?;
+        print(arch_table::TEXT)
+    }),
+    ("assert", run_assert),
+    ("inspect", run_inspect),
+    ("overlap", overlap::run),
+    ("seal", run_seal),
+];
+
 fn run(args: Vec<OsString>) -> Result<Exit, Failure> {
     let mut args = Parser::from_args(args);
     let Some(command) = args.next().map_err(usage)? else {
-        return Err(Failure::Usage(format!("no command\n\n{HELP}")));
+        return Err(Failure::Usage(format!("no command\n\n{}", help())));
     };
-    match command {
-        Arg::Long("help") | Arg::Short('h') => print(HELP),
-        Arg::Value(word) => match word.to_string_lossy().as_ref() {
-            "arch" => run_arch(args),
-            "inspect" => run_inspect(args),
-            "assert" => run_assert(args),
-            "seal" => run_seal(args),
-            "overlap" => run_overlap(args),
-            "arch-table" => {
-                rest_is_empty(args)?;
-                print(arch_table::TEXT)
-            }
-            "help" => print(HELP),
-            other => Err(Failure::Usage(format!(
-                "no command `{other}`; there are: arch, inspect, assert, seal, overlap, arch-table"
-            ))),
-        },
-        other => Err(usage(other.unexpected())),
+    let word = match command {
+        Arg::Long("help") | Arg::Short('h') => return print(&help()),
+        Arg::Value(word) => word.to_string_lossy().into_owned(),
+        other => return Err(usage(other.unexpected())),
+    };
+    if word == "help" {
+        return print(&help());
+    }
+    if let Some((_, run)) = COMMANDS.iter().find(|(name, _)| *name == word) {
+        return run(args);
+    }
+    match GATES.iter().find(|gate| gate.name == word) {
+        Some(gate) => run_gate(gate, args),
+        None => {
+            let gates = GATES.iter().map(|gate| gate.name);
+            let known: Vec<&str> = gates.chain(COMMANDS.map(|(name, _)| name)).collect();
+            Err(Failure::Usage(format!(
+                "no command `{word}`; there are: {}",
+                known.join(", ")
+            )))
+        }
     }
 }
 
-fn run_arch(mut args: Parser) -> Result<Exit, Failure> {
+fn help() -> String {
+    let gates: Vec<String> = GATES
+        .iter()
+        .map(|gate| format!("  {:<12}{}", gate.name, gate.about))
+        .collect();
+    HELP.replace("{gates}", &gates.join("\n"))
+}
+
+/// Inspects and asserts in one.
+fn run_gate(gate: &Gate, mut args: Parser) -> Result<Exit, Failure> {
     let mut target = Once::new("--target");
     let mut policy_file = Once::new("--policy");
     let mut report_file = Once::new("--report");
     let mut least = Once::new("--least");
     let mut empty_ok = Once::new("--empty-ok");
-    let mut roots = Vec::new();
-    let mut allow = Vec::new();
+    let (mut ask, mut demand) = (Object::new(), Object::new());
+    let (mut roots, mut allow) = (Vec::new(), Vec::new());
     while let Some(arg) = args.next().map_err(usage)? {
         match arg {
             Arg::Long("target") => target.set(text(&mut args)?)?,
@@ -91,20 +124,28 @@ fn run_arch(mut args: Parser) -> Result<Exit, Failure> {
             Arg::Long("empty-ok") => empty_ok.set(text(&mut args)?)?,
             Arg::Long("root") => roots.push(root(&mut args)?),
             Arg::Long("allow") => allow.push(allowed(&text(&mut args)?)?),
+            Arg::Long("ask") => key(&mut args, &mut ask)?,
+            Arg::Long("demand") => key(&mut args, &mut demand)?,
             other => return Err(usage(other.unexpected())),
         }
     }
     let row = arch_table::row(&target.need()?)?;
     let roots = checked(roots)?;
+    let spelled_out = least.value.is_some()
+        || empty_ok.value.is_some()
+        || !(allow.is_empty() && ask.is_empty() && demand.is_empty());
     let loaded = match policy_file.value {
-        Some(_) if least.value.is_some() || empty_ok.value.is_some() || !allow.is_empty() => {
-            let text = "--policy says it all: leave out --least, --empty-ok and --allow";
+        Some(_) if spelled_out => {
+            let text = "--policy says it all: leave out --least, --empty-ok, --allow, --ask and \
+                        --demand";
             return Err(Failure::Usage(text.to_owned()));
         }
         Some(file) => Loaded::read(&file)?,
         None => Loaded::of(Policy {
             allow,
-            check: arch::CHECK.to_owned(),
+            ask,
+            check: gate.name.to_owned(),
+            demand,
             empty_ok: empty_ok.value,
             floors: least
                 .value
@@ -119,20 +160,23 @@ fn run_arch(mut args: Parser) -> Result<Exit, Failure> {
                 })
                 .into_iter()
                 .collect(),
-            gate: arch::CHECK.to_owned(),
+            gate: gate.name.to_owned(),
             schema: policy::SCHEMA.to_owned(),
             target: row.target(),
         })?,
     };
-    if loaded.policy.target != row.target() {
-        return Err(Failure::Usage(format!(
-            "the policy is for {}, --target is {}",
-            loaded.policy.target,
-            row.target()
-        )));
+    for (what, found, expected) in [
+        ("target", &loaded.policy.target, row.target().as_str()),
+        ("check", &loaded.policy.check, gate.name),
+    ] {
+        if found != expected {
+            return Err(Failure::Usage(format!(
+                "the policy's {what} is {found}, asked for is {expected}"
+            )));
+        }
     }
-    let inspected = arch::inspect(&row, &roots)?;
-    let asserted = verdict::judge(&inspected, &loaded, &row);
+    let inspected = gate.inspect(&row, &roots, &loaded.policy.ask)?;
+    let asserted = verdict::judge(&inspected, &loaded)?;
     if let Some(file) = report_file.value {
         report::write(&asserted, &file)?;
     }
@@ -144,26 +188,32 @@ fn run_inspect(mut args: Parser) -> Result<Exit, Failure> {
     let mut target = Once::new("--target");
     let mut report_file = Once::new("--report");
     let mut check = Once::new("the check's name");
+    let mut ask_file = Once::new("--ask-file");
+    let mut ask = Object::new();
     let mut roots = Vec::new();
     while let Some(arg) = args.next().map_err(usage)? {
         match arg {
             Arg::Long("target") => target.set(text(&mut args)?)?,
             Arg::Long("report") => report_file.set(path(&mut args)?)?,
             Arg::Long("root") => roots.push(root(&mut args)?),
+            Arg::Long("ask") => key(&mut args, &mut ask)?,
+            Arg::Long("ask-file") => ask_file.set(path(&mut args)?)?,
             Arg::Value(word) => check.set(word.to_string_lossy().into_owned())?,
             other => return Err(usage(other.unexpected())),
         }
     }
-    let check = check.need()?;
-    if check != arch::CHECK {
-        return Err(Failure::Usage(format!(
-            "no check `{check}`; there is: arch"
-        )));
-    }
+    let gate = Gate::named(&check.need()?).map_err(Failure::Usage)?;
     let row = arch_table::row(&target.need()?)?;
     let roots = checked(roots)?;
     let report_file = report_file.need()?;
-    let inspected = arch::inspect(&row, &roots)?;
+    if let Some(file) = ask_file.value {
+        if !ask.is_empty() {
+            let text = "--ask-file says it all: leave out --ask";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        ask = object(&file)?;
+    }
+    let inspected = gate.inspect(&row, &roots, &ask)?;
     report::write(&inspected, &report_file)?;
     say(&format!(
         "{} inspected for {}, {}\n",
@@ -204,10 +254,8 @@ fn run_assert(mut args: Parser) -> Result<Exit, Failure> {
             loaded.policy.gate
         )));
     }
-    let row = arch_table::row(&loaded.policy.target)?;
     let inspected: report::Inspected = report::read(&report_file)?;
-    verdict::ours(&inspected, &row)?;
-    let asserted = verdict::judge(&inspected, &loaded, &row);
+    let asserted = verdict::judge(&inspected, &loaded)?;
     if let Some(file) = out.value {
         report::write(&asserted, &file)?;
     }
@@ -283,164 +331,6 @@ fn run_seal(mut args: Parser) -> Result<Exit, Failure> {
         }
     }
     Ok(end)
-}
-
-fn run_overlap(mut args: Parser) -> Result<Exit, Failure> {
-    let (mut parts, mut any, mut take, mut fold) = (Vec::new(), Vec::new(), Vec::new(), false);
-    while let Some(arg) = args.next().map_err(usage)? {
-        match arg {
-            Arg::Long("tree") => {
-                let value = text(&mut args)?;
-                let (stage, path) = pair(&value, "--tree STAGE=DIR")?;
-                parts.push(overlap::Part {
-                    stage: stage.to_owned(),
-                    path: PathBuf::from(path),
-                });
-            }
-            Arg::Long("any") => any.push(text(&mut args)?),
-            Arg::Long("take") => take.push(text(&mut args)?),
-            Arg::Long("fold") => fold = true,
-            other => return Err(usage(other.unexpected())),
-        }
-    }
-    if parts.len() < 2 {
-        return Err(Failure::Usage(
-            "give at least two --tree STAGE=DIR".to_owned(),
-        ));
-    }
-    let mut rules = overlap::Rules {
-        fold,
-        any: any.iter().map(|glob| Glob::new(glob, fold)).collect(),
-        take: Vec::new(),
-    };
-    for value in &take {
-        let Some((glob, stage)) = value.rsplit_once('=') else {
-            return Err(Failure::Usage(format!(
-                "expected --take GLOB=STAGE, found `{value}`"
-            )));
-        };
-        rules.take.push((Glob::new(glob, fold), stage.to_owned()));
-    }
-    let found = overlap::conflicts(&parts, &rules)?;
-    say(&overlap::summary(&found));
-    Ok(if found.is_empty() {
-        Exit::Pass
-    } else {
-        Exit::Findings
-    })
-}
-
-/// An option that stands at most once.
-struct Once<T> {
-    name: &'static str,
-    value: Option<T>,
-}
-
-impl<T> Once<T> {
-    fn new(name: &'static str) -> Self {
-        Self { name, value: None }
-    }
-
-    fn set(&mut self, value: T) -> Result<(), Failure> {
-        if self.value.replace(value).is_some() {
-            return Err(Failure::Usage(format!("{} stands twice", self.name)));
-        }
-        Ok(())
-    }
-
-    fn need(self) -> Result<T, Failure> {
-        self.value.ok_or_else(|| {
-            let hint = if self.name == "--target" {
-                let rows = arch_table::rows().unwrap_or_default();
-                let targets: Vec<String> = rows.iter().map(arch_table::Row::target).collect();
-                format!(": one of {}", targets.join(", "))
-            } else {
-                String::new()
-            };
-            Failure::Usage(format!("{} is missing{hint}", self.name))
-        })
-    }
-}
-
-/// `DIR[=label]`; the label defaults to the directory as it was typed.
-fn root(args: &mut Parser) -> Result<Root, Failure> {
-    let value = args.value().map_err(usage)?;
-    let (dir, label) = match value.to_str().and_then(|text| text.rsplit_once('=')) {
-        Some((dir, label)) => (PathBuf::from(dir), label.as_bytes().to_vec()),
-        None => {
-            let bytes = value.as_encoded_bytes();
-            let label = bytes.strip_suffix(b"/").unwrap_or(bytes).to_vec();
-            (PathBuf::from(&value), label)
-        }
-    };
-    if dir.as_os_str().is_empty() {
-        return Err(Failure::Usage("--root names no directory".to_owned()));
-    }
-    let label = label.strip_suffix(b"/").unwrap_or(&label).to_vec();
-    Ok(Root {
-        path: dir,
-        label: Name::new(label),
-    })
-}
-
-fn checked(roots: Vec<Root>) -> Result<Vec<Root>, Failure> {
-    if roots.is_empty() {
-        return Err(Failure::Usage("--root is missing".to_owned()));
-    }
-    for (index, root) in roots.iter().enumerate() {
-        if roots[..index].iter().any(|other| other.label == root.label) {
-            return Err(Failure::Usage(format!(
-                "two roots have the label `{}`: name them with --root DIR=label",
-                root.label
-            )));
-        }
-    }
-    Ok(roots)
-}
-
-fn allowed(value: &str) -> Result<Allow, Failure> {
-    let (path, why) = pair(value, "--allow GLOB=why")?;
-    Ok(Allow {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    })
-}
-
-fn pair<'v>(value: &'v str, form: &str) -> Result<(&'v str, &'v str), Failure> {
-    match value.split_once('=') {
-        Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok((left, right)),
-        _ => Err(Failure::Usage(format!("expected {form}, found `{value}`"))),
-    }
-}
-
-fn text(args: &mut Parser) -> Result<String, Failure> {
-    utf8(args.value().map_err(usage)?)
-}
-
-fn utf8(value: OsString) -> Result<String, Failure> {
-    value.string().map_err(usage)
-}
-
-fn path(args: &mut Parser) -> Result<PathBuf, Failure> {
-    args.value().map(PathBuf::from).map_err(usage)
-}
-
-fn number(args: &mut Parser) -> Result<u64, Failure> {
-    let value = text(args)?;
-    value
-        .parse()
-        .map_err(|_| Failure::Usage(format!("--least wants a number, found `{value}`")))
-}
-
-fn rest_is_empty(mut args: Parser) -> Result<(), Failure> {
-    match args.next().map_err(usage)? {
-        Some(other) => Err(usage(other.unexpected())),
-        None => Ok(()),
-    }
-}
-
-fn usage(error: lexopt::Error) -> Failure {
-    Failure::Usage(format!("{error} (lanegate --help tells what there is)"))
 }
 
 /// Writes to stdout; a reader that went away is no one's fault.

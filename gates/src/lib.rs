@@ -4,16 +4,15 @@
 //!
 //! 1. [`walk`] lists the tree: names as bytes, links listed and not followed.
 //! 2. [`mod@format`] tells what a file is by its content and which machine it is for.
-//! 3. [`arch`] holds that against a row of the [`arch_table`] and writes down everything it saw
-//!    as a [`report`]. That is *inspect*: a pure function of the bytes.
+//! 3. A [`gate`] (`arch`: a row of the [`arch_table`] against every binary) writes down everything
+//!    it saw as a [`report`]. That is *inspect*: a pure function of the bytes.
 //! 4. [`verdict`] holds a [`policy`] (floors, allow entries) against the report. That is *assert*.
 //!    *Seal* then asks whether every expected verdict is there and green.
 //! 5. [`cli`] is the command around it, and [`exit`] says what its exit codes mean.
 //!
 //! Nothing here knows a version, a date or a revision: the cache keys of gates follow the bytes of
-//! the binary. [`arch::CHECK_VERSION`] is what changes when a check changes its mind.
+//! the binary. [`gate::Check::VERSION`] is what changes when a check changes its mind.
 
-pub mod arch;
 pub mod arch_table;
 pub mod cli;
 pub mod counts;
@@ -21,14 +20,17 @@ pub mod exit;
 #[cfg(feature = "fixtures")]
 pub mod fixture;
 pub mod format;
+pub mod gate;
 pub mod glob;
 pub mod input;
 pub mod limit;
 pub mod name;
 pub mod overlap;
+pub mod parallel;
 pub mod policy;
 pub mod python;
 pub mod report;
 pub mod rule;
+pub mod seen;
 pub mod verdict;
 pub mod walk;

@@ -14,24 +14,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::arch_table;
 use crate::exit::Failure;
+use crate::gate::{Gate, Object};
 use crate::name::hex;
 
 /// The schema of policies.
 pub const SCHEMA: &str = "gate-policy/1";
-
-/// What a floor can be about: all items, items of one kind, or members.
-pub const FLOORS: [&str; 10] = [
-    "archive",
-    "archive-members",
-    "bitcode",
-    "coff",
-    "elf",
-    "import",
-    "inspected",
-    "mach-o",
-    "pe",
-    "zip-members",
-];
 
 /// What one gate demands. Fields stand in the order of their JSON keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,12 +27,18 @@ pub struct Policy {
     /// What may be otherwise, and why.
     #[serde(default)]
     pub allow: Vec<Allow>,
+    /// What *inspect* was told: the gate's own keys, the same as in its report.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub ask: Object,
     /// The check: `arch`.
     pub check: String,
+    /// What is demanded of the report besides: the gate's own keys.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub demand: Object,
     /// Instead of floors: why it is right when nothing was inspected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_ok: Option<String>,
-    /// The least numbers, by what they count ([`FLOORS`]).
+    /// The least numbers, by what they count ([`Gate::counts`]).
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
@@ -123,7 +116,7 @@ impl Loaded {
 
     fn check(mut policy: Policy, digest: String) -> Result<Self, Failure> {
         policy.target = arch_table::row(&policy.target)?.target();
-        check(&policy).map_err(Failure::Usage)?;
+        check(&mut policy).map_err(Failure::Usage)?;
         Ok(Self { digest, policy })
     }
 }
@@ -134,17 +127,13 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
-fn check(policy: &Policy) -> Result<(), String> {
+fn check(policy: &mut Policy) -> Result<(), String> {
     if policy.schema != SCHEMA {
         return Err(format!("schema `{}`, expected `{SCHEMA}`", policy.schema));
     }
-    if policy.check != crate::arch::CHECK {
-        return Err(format!(
-            "no check `{}`; there is: {}",
-            policy.check,
-            crate::arch::CHECK
-        ));
-    }
+    let gate = Gate::named(&policy.check)?;
+    policy.ask = gate.ask(&policy.ask)?;
+    policy.demand = gate.demand(&policy.demand)?;
     if policy.gate.trim().is_empty() {
         return Err("`gate` is empty".to_owned());
     }
@@ -164,7 +153,7 @@ fn check(policy: &Policy) -> Result<(), String> {
         _ => {}
     }
     for (what, floor) in &policy.floors {
-        check_floor(what, floor).map_err(|why| format!("floor `{what}`: {why}"))?;
+        check_floor(gate, what, floor).map_err(|why| format!("floor `{what}`: {why}"))?;
     }
     for allow in &policy.allow {
         if allow.path.is_empty() {
@@ -177,11 +166,12 @@ fn check(policy: &Policy) -> Result<(), String> {
     Ok(())
 }
 
-fn check_floor(what: &str, floor: &Floor) -> Result<(), String> {
-    if !FLOORS.contains(&what) {
+fn check_floor(gate: &Gate, what: &str, floor: &Floor) -> Result<(), String> {
+    if what != "inspected" && !gate.counts.contains(&what) {
+        let known: Vec<&str> = gate.counts.iter().copied().chain(["inspected"]).collect();
         return Err(format!(
             "nothing of that name is counted; known: {}",
-            FLOORS.join(", ")
+            known.join(", ")
         ));
     }
     if floor.least == 0 {

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
+use crate::gate::Object;
 use crate::name::Name;
 use crate::policy::Policy;
 
@@ -21,6 +22,9 @@ pub const SCHEMA: &str = "gate-report/1";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Inspected {
+    /// What the gate was told to look for, defaults and all; empty for most.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    pub ask: Object,
     /// The check: `arch`.
     pub check: String,
     /// The number of the check's rules; another number judges otherwise.
@@ -29,8 +33,14 @@ pub struct Inspected {
     pub counts: Counts,
     /// Everything wrong, sorted by subject, then rule.
     pub findings: Vec<Finding>,
-    /// Everything whose machine was read, sorted by subject.
+    /// Everything that was inspected, sorted by subject.
     pub items: Vec<Item>,
+    /// The lists of names that the gate used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<List>,
+    /// What is worth telling and not wrong, sorted by class and subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     /// The roots, in the order they were given.
     pub roots: Vec<RootCount>,
     /// [`SCHEMA`].
@@ -73,7 +83,7 @@ pub struct Counts {
     pub files: u64,
     /// Further names of files that are counted already.
     pub hard_links: u64,
-    /// Items: files and members of zips whose machine was read. This is what a floor is about.
+    /// Items: what was inspected. This is what a floor is about.
     pub inspected: u64,
     /// Text that stands for a library.
     pub linker_scripts: u64,
@@ -162,13 +172,39 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Something whose machine was read.
+/// Something worth telling that is not wrong: an import that the driver supplies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Note {
+    /// What kind of note: `driver`.
+    pub class: String,
+    /// What it is about.
+    pub subject: Name,
+    /// The note.
+    pub text: String,
+}
+
+/// A list of names that came with lanegate and decided something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct List {
+    /// `sha256:…` of its bytes.
+    pub digest: String,
+    /// Its name.
+    pub name: String,
+    /// Where the names come from.
+    pub source: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// Something that was inspected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Item {
-    /// Its machine class; an archive has one count per class of its members.
+    /// What was read of it, counted: `arch` has one count per machine class.
     pub classes: BTreeMap<String, u64>,
-    /// `pe`, `coff`, `archive`, `elf`, `bitcode`, `import` or `mach-o`.
+    /// What it is: `pe`, `coff`, `archive`, `elf`, `bitcode`, `import` or `mach-o` for `arch`.
     pub kind: String,
     /// Its name.
     pub subject: Name,
@@ -208,6 +244,15 @@ pub struct Asserted {
     pub floors: Vec<FloorResult>,
     /// The gate's name.
     pub gate: String,
+    /// The lists of names that the gate used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<List>,
+    /// What is worth telling and not wrong; the first [`crate::verdict::MAX_FINDINGS`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+    /// Notes beyond those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes_omitted: u64,
     /// The policy, and the digest of the bytes it was read from.
     pub policy: PolicyUsed,
     /// The roots.
@@ -274,6 +319,10 @@ pub enum Verdict {
     Pass,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// The canonical bytes of a report.
 ///
 /// # Errors
@@ -334,6 +383,7 @@ mod tests {
 
     fn sample() -> Inspected {
         Inspected {
+            ask: Object::new(),
             check: "arch".to_owned(),
             check_version: 1,
             counts: Counts::default(),
@@ -348,6 +398,17 @@ mod tests {
                 classes: BTreeMap::from([("AMD64".to_owned(), 1)]),
                 kind: "pe".to_owned(),
                 subject: Name::from("a"),
+            }],
+            lists: vec![List {
+                digest: "d".to_owned(),
+                name: "n".to_owned(),
+                source: "s".to_owned(),
+                version: "1".to_owned(),
+            }],
+            notes: vec![Note {
+                class: "c".to_owned(),
+                subject: Name::default(),
+                text: "t".to_owned(),
             }],
             roots: vec![RootCount {
                 bytes: 1,

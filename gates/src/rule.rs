@@ -1,48 +1,69 @@
-//! The ids of findings. They are stable: docs/gates.md explains each, and lane files name them.
+//! The rules that findings name. Their ids are stable: docs/gates.md explains each, and lane files
+//! name them. A gate's own rules stand in its module; here are those of every gate.
 
-/// Built for another machine than the target.
-pub const MACHINE: &str = "ARCH001";
-/// Members of an archive are for another machine than the target.
-pub const MEMBER: &str = "ARCH002";
-/// Called a binary, and something else.
-pub const NO_BINARY: &str = "ARCH003";
-/// Called a binary, and empty.
-pub const EMPTY: &str = "ARCH004";
-/// Cut, or with headers that make no sense.
-pub const DAMAGED: &str = "ARCH005";
-/// Bitcode that does not say which machine it is for.
-pub const BITCODE: &str = "ARCH006";
-/// A library with symbols for ARM64EC callers only.
-pub const EC_ONLY: &str = "ARCH007";
-/// An archive whose members lie elsewhere.
-pub const THIN: &str = "ARCH008";
-/// A zip whose parts disagree on what is in it.
-pub const ZIP: &str = "ARCH009";
+/// One rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// `ARCH001`.
+    pub id: &'static str,
+    /// What is wrong, in a few words: the title of its section in docs/gates.md.
+    pub title: &'static str,
+}
+
+impl Rule {
+    /// A rule.
+    #[must_use]
+    pub const fn new(id: &'static str, title: &'static str) -> Self {
+        Self { id, title }
+    }
+}
+
 /// An allow entry that matches nothing.
-pub const STALE: &str = "GEN001";
+pub const STALE: Rule = Rule::new("GEN001", "an allow entry that matches nothing");
 /// A bound of [`crate::limit`] was overrun.
-pub const LIMIT: &str = "GEN002";
+pub const LIMIT: Rule = Rule::new("GEN002", "a limit was overrun");
 /// Less was inspected than a floor demands.
-pub const FLOOR: &str = "GEN003";
+pub const FLOOR: Rule = Rule::new("GEN003", "below a floor");
 
-/// All of them.
-pub const ALL: [&str; 12] = [
-    MACHINE, MEMBER, NO_BINARY, EMPTY, DAMAGED, BITCODE, EC_ONLY, THIN, ZIP, STALE, LIMIT, FLOOR,
-];
+/// The rules that every gate has.
+pub const COMMON: [Rule; 3] = [STALE, LIMIT, FLOOR];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::GATES;
+    use std::collections::BTreeSet;
+
+    fn all() -> Vec<Rule> {
+        let gates = GATES.iter().flat_map(|gate| gate.rules);
+        gates.chain(&COMMON).copied().collect()
+    }
 
     #[test]
     fn every_rule_has_a_section_with_an_example_in_the_manual_and_no_other_has() {
         let manual = include_str!("../../docs/gates.md");
         let sections: Vec<&str> = manual.split("\n### ").skip(1).collect();
-        for id in ALL {
-            let section = sections.iter().find(|text| text.starts_with(id));
-            assert!(section.is_some_and(|text| text.contains("```")), "{id}");
+        for Rule { id, title } in all() {
+            let head = format!("{id}: {title}\n");
+            let section = sections.iter().find(|text| text.starts_with(&head));
+            assert!(
+                section.is_some_and(|text| text.contains("```")),
+                "docs/gates.md needs: ### {head}"
+            );
         }
-        let of_rules = |text: &&&str| text.starts_with("ARCH") || text.starts_with("GEN");
-        assert_eq!(sections.iter().filter(of_rules).count(), ALL.len());
+        let of_rules = |text: &&&str| {
+            let id = text.split(':').next().unwrap_or_default();
+            id.len() >= 6
+                && id
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        };
+        assert_eq!(sections.iter().filter(of_rules).count(), all().len());
+    }
+
+    #[test]
+    fn no_id_stands_twice() {
+        let ids: BTreeSet<&str> = all().iter().map(|rule| rule.id).collect();
+        assert_eq!(ids.len(), all().len());
     }
 }

@@ -1,14 +1,15 @@
 //! *Assert*: a policy held against a report. *Seal*: whether every verdict is there and green.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::arch_table::Row;
+use crate::arch_table;
 use crate::exit::{Exit, Failure};
+use crate::gate::{Gate, Object};
 use crate::glob::Glob;
 use crate::name::Name;
-use crate::policy::{Allow, Loaded};
+use crate::policy::{Allow, Loaded, Policy};
 use crate::report::{
     self, Assert, Asserted, Exemption, Finding, FloorResult, Inspected, PolicyUsed, Verdict,
 };
@@ -21,38 +22,45 @@ pub const MAX_PRINTED: usize = 20;
 /// Subjects that a report lists for an allow entry.
 const MAX_SUBJECTS: usize = 20;
 
-/// Refuses a report that another check, version or target made.
+/// Refuses a report that another check, version or target made, or that was asked otherwise.
 ///
 /// # Errors
 /// [`Failure::Unreadable`] that says what is foreign.
-pub fn ours(report: &Inspected, row: &Row) -> Result<(), Failure> {
-    let foreign = |what: &str, found: &str, expected: &str| {
-        Failure::Unreadable(format!(
-            "a foreign report: its {what} is `{found}`, expected `{expected}`"
-        ))
-    };
-    if report.check != crate::arch::CHECK {
-        return Err(foreign("check", &report.check, crate::arch::CHECK));
-    }
-    if report.check_version != crate::arch::CHECK_VERSION {
-        let (found, expected) = (report.check_version, crate::arch::CHECK_VERSION);
-        return Err(foreign(
+pub fn ours(report: &Inspected, policy: &Policy, gate: &Gate) -> Result<(), Failure> {
+    let version = |number: u32| number.to_string();
+    let ask = |ask: &Object| serde_json::Value::Object(ask.clone()).to_string();
+    for (what, found, expected) in [
+        ("check", report.check.clone(), gate.name.to_owned()),
+        (
             "check-version",
-            &found.to_string(),
-            &expected.to_string(),
-        ));
-    }
-    if report.target != row.target() {
-        return Err(foreign("target", &report.target, &row.target()));
+            version(report.check_version),
+            version(gate.version),
+        ),
+        ("target", report.target.clone(), policy.target.clone()),
+        ("ask", ask(&report.ask), ask(&policy.ask)),
+    ] {
+        if found != expected {
+            return Err(Failure::Unreadable(format!(
+                "a foreign report: its {what} is `{found}`, expected `{expected}`"
+            )));
+        }
     }
     Ok(())
 }
 
 /// Holds the policy against what was seen.
-#[must_use]
-pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
+///
+/// # Errors
+/// [`Failure::Usage`] when the policy is for a gate or target that there is not, or demands what
+/// the gate does not know; [`Failure::Unreadable`] when the report is not the policy's.
+pub fn judge(report: &Inspected, loaded: &Loaded) -> Result<Asserted, Failure> {
+    let gate = Gate::named(&loaded.policy.check).map_err(Failure::Usage)?;
+    ours(report, &loaded.policy, gate)?;
+    let demanded = gate
+        .judge(report, &loaded.policy.demand)
+        .map_err(Failure::Usage)?;
+    let fold = arch_table::row(&loaded.policy.target)?.folds_case();
     let policy = &loaded.policy;
-    let fold = row.folds_case();
     let globs: Vec<Glob> = policy
         .allow
         .iter()
@@ -79,6 +87,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
     let mut findings: Vec<Finding> = report
         .findings
         .iter()
+        .chain(&demanded)
         .filter(|finding| !exempt(&finding.subject, true))
         .cloned()
         .collect();
@@ -95,7 +104,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
             .map(|e| Finding {
                 actual: None,
                 expected: None,
-                id: rule::STALE.to_owned(),
+                id: rule::STALE.id.to_owned(),
                 subject: Name::from(e.path.as_str()),
                 why: format!(
                     "this allow entry matches nothing; remove it (its reason was: {})",
@@ -108,7 +117,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
         .floors
         .iter()
         .map(|(what, floor)| {
-            let got = items.iter().map(|item| count(what, item)).sum();
+            let got = items.iter().map(|item| gate.count(what, item)).sum();
             FloorResult {
                 got,
                 least: floor.least,
@@ -117,10 +126,11 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
             }
         })
         .collect();
+    let notes_omitted = report.notes.len().saturating_sub(MAX_FINDINGS) as u64;
     let omitted = findings.len().saturating_sub(MAX_FINDINGS);
     findings.truncate(MAX_FINDINGS);
     let verdict = decide(&findings, &floors);
-    Asserted {
+    Ok(Asserted {
         check: report.check.clone(),
         check_version: report.check_version,
         counts: report.counts.clone(),
@@ -130,6 +140,9 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
         findings_omitted: omitted as u64,
         floors,
         gate: policy.gate.clone(),
+        lists: report.lists.clone(),
+        notes: report.notes.iter().take(MAX_FINDINGS).cloned().collect(),
+        notes_omitted,
         policy: PolicyUsed {
             digest: loaded.digest.clone(),
             resolved: policy.clone(),
@@ -139,7 +152,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded, row: &Row) -> Asserted {
         stage: Assert::Assert,
         target: report.target.clone(),
         verdict,
-    }
+    })
 }
 
 fn decide(findings: &[Finding], floors: &[FloorResult]) -> Verdict {
@@ -170,15 +183,6 @@ fn covers(glob: &Glob, subject: &Name) -> bool {
             .iter()
             .enumerate()
             .any(|(at, byte)| matches!(byte, b'!' | b'(') && glob.matches(&bytes[..at]))
-}
-
-fn count(what: &str, item: &report::Item) -> u64 {
-    match what {
-        "inspected" => 1,
-        "archive-members" if item.kind == "archive" => item.classes.values().sum(),
-        "zip-members" => item.subject.bytes().contains(&b'!').into(),
-        kind => u64::from(item.kind == kind),
-    }
 }
 
 fn exemption((allow, (subjects, findings)): (&Allow, &(BTreeSet<&Name>, u64))) -> Exemption {
@@ -215,7 +219,7 @@ pub fn summary(report: &Asserted) -> String {
         let _ = writeln!(
             out,
             "error: {} {what}: {got} counted, at least {least} expected",
-            rule::FLOOR
+            rule::FLOOR.id
         );
     }
     for exemption in report
@@ -239,6 +243,18 @@ pub fn summary(report: &Asserted) -> String {
             number(*findings, "finding"),
             shown.join(", ")
         );
+    }
+    let mut classes: BTreeMap<&str, (u64, Vec<String>)> = BTreeMap::new();
+    for note in &report.notes {
+        let (count, first) = classes.entry(&note.class).or_default();
+        *count += 1;
+        if first.len() < 3 {
+            first.push(format!("{}: {}", note.subject, note.text));
+        }
+    }
+    for (class, (count, first)) in classes {
+        let more = if count > 3 { "; …" } else { "" };
+        let _ = writeln!(out, "noted: {count} {class}: {}{more}", first.join("; "));
     }
     let state = match report.verdict {
         Verdict::Pass => "passed",
@@ -300,13 +316,11 @@ pub fn sealed(path: &Path, expected: &Expected) -> Result<Asserted, Failure> {
             report.gate, expected.gate
         )));
     }
-    if report.check != crate::arch::CHECK || report.check_version != crate::arch::CHECK_VERSION {
+    let gate = Gate::named(&report.check).map_err(&refuse)?;
+    if report.check_version != gate.version || report.policy.resolved.check != gate.name {
         return Err(refuse(format!(
             "made by `{}` {}, expected `{}` {}",
-            report.check,
-            report.check_version,
-            crate::arch::CHECK,
-            crate::arch::CHECK_VERSION
+            report.policy.resolved.check, report.check_version, gate.name, gate.version
         )));
     }
     if let Some(digest) = &expected.policy

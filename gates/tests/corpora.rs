@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use gates::arch_table;
+use gates::arch_table::{self, Row};
+use gates::exit::Failure;
+use gates::fixture;
+use gates::gate::{Gate, Object};
 use gates::name::Name;
 use gates::report::Inspected;
 use gates::walk::Root;
-use gates::{arch, fixture};
 
 /// Machine classes and how often each was met.
 type Classes = BTreeMap<String, u64>;
@@ -30,12 +32,18 @@ fn tool(name: &str) -> Command {
     Command::new(corpora().join("tools").join(name))
 }
 
+fn arch(row: &Row, roots: &[Root]) -> Result<Inspected, Failure> {
+    Gate::named("arch")
+        .unwrap()
+        .inspect(row, roots, &Object::new())
+}
+
 fn inspect(target: &str, path: &Path) -> Inspected {
     let root = Root {
         path: path.to_owned(),
         label: Name::default(),
     };
-    arch::inspect(&arch_table::row(target).unwrap(), &[root]).unwrap()
+    arch(&arch_table::row(target).unwrap(), &[root]).unwrap()
 }
 
 /// What lanegate read of every file, by its name below the root.

@@ -8,12 +8,19 @@ use std::time::{Duration, Instant};
 use gates::arch_table::{self, Row};
 use gates::exit::Failure;
 use gates::fixture::{self, AMD64, ARM64, I386};
+use gates::gate::{Gate, Object};
 use gates::name::Name;
 use gates::policy::{Floor, Loaded, Policy};
-use gates::report::{Asserted, Verdict};
+use gates::report::{Asserted, Inspected, Verdict};
 use gates::walk::Root;
-use gates::{arch, policy, verdict};
+use gates::{policy, verdict};
 use proptest::prelude::*;
+
+fn arch(row: &Row, roots: &[Root]) -> Result<Inspected, Failure> {
+    Gate::named("arch")
+        .unwrap()
+        .inspect(row, roots, &Object::new())
+}
 
 /// One file in a tree of its own, judged again and again.
 struct Bench {
@@ -33,7 +40,9 @@ impl Bench {
         };
         let policy = Policy {
             allow: Vec::new(),
-            check: arch::CHECK.to_owned(),
+            ask: Object::new(),
+            check: "arch".to_owned(),
+            demand: Object::new(),
             empty_ok: None,
             floors: [("inspected".to_owned(), floor)].into(),
             gate: "test".to_owned(),
@@ -55,9 +64,9 @@ impl Bench {
             label: Name::default(),
         };
         let start = Instant::now();
-        let report = arch::inspect(&self.row, &[root]);
+        let report = arch(&self.row, &[root]);
         assert!(start.elapsed() < Duration::from_secs(5), "too slow");
-        Ok(verdict::judge(&report?, &self.policy, &self.row))
+        verdict::judge(&report?, &self.policy)
     }
 }
 
@@ -236,9 +245,9 @@ fn a_file_that_the_system_will_not_read_is_a_failure_not_a_verdict() {
         label: Name::default(),
     };
     if fs::metadata("/proc/self/mem").is_ok() {
-        let failure = arch::inspect(&bench.row, &[root("/proc/self/mem")]).unwrap_err();
+        let failure = arch(&bench.row, &[root("/proc/self/mem")]).unwrap_err();
         assert_eq!(failure.exit().code(), 4);
     }
-    let failure = arch::inspect(&bench.row, &[root("/dev/null")]).unwrap_err();
+    let failure = arch(&bench.row, &[root("/dev/null")]).unwrap_err();
     assert_eq!(failure.exit().code(), 4, "a root that is a device");
 }

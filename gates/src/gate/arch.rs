@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use object::read::{ReadCache, ReadRef as _};
 
@@ -13,35 +12,70 @@ use crate::arch_table::Row;
 use crate::exit::{Failure, guard};
 use crate::format::magic::{self, Magic};
 use crate::format::{Class, Fault, archive, bitcode, coff, elf, is_device, pe, zip};
+use crate::gate::{Check, NoKeys};
 use crate::input::{Cache, ReadSeek, Trouble, Watched, Window};
 use crate::limit;
 use crate::name::Name;
-use crate::report::{self, Counts, Finding, Inspect, Inspected, Item, RootCount};
-use crate::rule;
+use crate::parallel::in_parallel;
+use crate::report::{Counts, Item, RootCount};
+use crate::rule::Rule;
+use crate::seen::Seen;
 use crate::walk::{self, Root};
 
-/// The name of this check.
-pub const CHECK: &str = "arch";
+/// The gate.
+pub struct Arch;
 
-/// Counted up whenever the check judges the same bytes otherwise, or its report changes.
-pub const CHECK_VERSION: u32 = 1;
+impl Check for Arch {
+    const NAME: &'static str = "arch";
+    const ABOUT: &'static str = "every binary is for the target's machine";
+    const VERSION: u32 = 1;
+    const COUNTS: &'static [&'static str] = &[
+        "archive",
+        "archive-members",
+        "bitcode",
+        "coff",
+        "elf",
+        "import",
+        "mach-o",
+        "pe",
+        "zip-members",
+    ];
+    const RULES: &'static [Rule] = &[
+        MACHINE, MEMBER, NO_BINARY, EMPTY, DAMAGED, BITCODE, EC_ONLY, THIN, ZIP,
+    ];
+    type Ask = NoKeys;
+    type Demand = NoKeys;
 
-/// Looks at everything below the roots.
-///
-/// The report depends on the bytes, names and kinds of the tree's entries and on nothing else.
-///
-/// # Errors
-/// [`Failure::Unreadable`] for what the bytes do not decide: a missing root, an I/O error, no
-/// memory, a bug.
-pub fn inspect(row: &Row, roots: &[Root]) -> Result<Inspected, Failure> {
-    inspect_with(row, roots, |file, seen| scan_file(row, file, seen))
+    fn inspect(row: &Row, roots: &[Root], _: &NoKeys) -> Result<Seen, Failure> {
+        inspect_with(roots, |file, seen| scan_file(row, file, seen))
+    }
+
+    fn count(what: &str, item: &Item) -> u64 {
+        match what {
+            "archive-members" if item.kind == "archive" => item.classes.values().sum(),
+            "zip-members" => item.subject.bytes().contains(&b'!').into(),
+            kind => u64::from(item.kind == kind),
+        }
+    }
 }
 
+const MACHINE: Rule = Rule::new("ARCH001", "built for another machine");
+const MEMBER: Rule = Rule::new("ARCH002", "a member of an archive for another machine");
+const NO_BINARY: Rule = Rule::new("ARCH003", "called a binary, and something else");
+const EMPTY: Rule = Rule::new("ARCH004", "an empty file with a binary's name");
+const DAMAGED: Rule = Rule::new("ARCH005", "cut or damaged");
+const BITCODE: Rule = Rule::new(
+    "ARCH006",
+    "bitcode that does not say which machine it is for",
+);
+const EC_ONLY: Rule = Rule::new("ARCH007", "a library for ARM64EC callers only");
+const THIN: Rule = Rule::new("ARCH008", "a thin archive");
+const ZIP: Rule = Rule::new("ARCH009", "a zip whose parts disagree");
+
 fn inspect_with(
-    row: &Row,
     roots: &[Root],
     scan: impl Fn(&walk::File, &mut Seen) -> Result<(), Failure> + Sync,
-) -> Result<Inspected, Failure> {
+) -> Result<Seen, Failure> {
     let tree = walk::walk(roots)?;
     let mut seen = Seen {
         counts: Counts {
@@ -55,6 +89,7 @@ fn inspect_with(
     };
     if tree.cut {
         seen.fault(
+            DAMAGED,
             &Name::default(),
             "",
             &Fault::Limit(format!(
@@ -68,123 +103,18 @@ fn inspect_with(
         guard(&file.name.to_string(), || scan(file, &mut part))?;
         Ok(part)
     })? {
-        seen.counts.add(&part.counts);
-        seen.items.extend(part.items);
-        seen.findings.extend(part.findings);
+        seen.add(part);
     }
-    let Seen {
-        counts,
-        mut findings,
-        mut items,
-    } = seen;
-    findings.sort_by(|a, b| (&a.subject, &a.id).cmp(&(&b.subject, &b.id)));
-    items.sort_by(|a, b| a.subject.cmp(&b.subject));
-    Ok(Inspected {
-        check: CHECK.to_owned(),
-        check_version: CHECK_VERSION,
-        counts,
-        findings,
-        items,
-        roots: tree
-            .roots
-            .into_iter()
-            .map(|(label, files, bytes)| RootCount {
-                bytes,
-                files,
-                label,
-            })
-            .collect(),
-        schema: report::SCHEMA.to_owned(),
-        stage: Inspect::Inspect,
-        target: row.target(),
-    })
-}
-
-/// Applies `work` to all files on all cores; results come in the files' order.
-fn in_parallel<T: Send>(
-    files: &[walk::File],
-    work: impl Fn(&walk::File) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
-    let next = AtomicUsize::new(0);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut results: Vec<(usize, Result<T, Failure>)> = std::thread::scope(|scope| {
-        let run = || {
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(file) = files.get(index) else {
-                    return done;
-                };
-                done.push((index, work(file)));
-            }
-        };
-        let helpers: Vec<_> = (1..cores.min(files.len()))
-            .map(|_| std::thread::Builder::new().spawn_scoped(scope, run))
-            .collect();
-        let mut all = run();
-        // A thread that could not start costs speed only: the others take its files.
-        for helper in helpers.into_iter().flatten() {
-            match helper.join() {
-                Ok(done) => all.extend(done),
-                Err(_) => all.push((0, Err(Failure::Unreadable("a thread died".to_owned())))),
-            }
-        }
-        all
-    });
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-/// What one file held.
-#[derive(Default)]
-struct Seen {
-    counts: Counts,
-    findings: Vec<Finding>,
-    items: Vec<Item>,
-}
-
-impl Seen {
-    fn finding(&mut self, id: &str, subject: &Name, actual: &str, expected: &str, why: String) {
-        let value = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        self.findings.push(Finding {
-            actual: value(actual),
-            expected: value(expected),
-            id: id.to_owned(),
-            subject: subject.clone(),
-            why,
-        });
-    }
-
-    /// A file or member that cannot be believed.
-    fn fault(&mut self, subject: &Name, what: &str, fault: &Fault) {
-        self.counts.unreadable += 1;
-        match fault {
-            Fault::Damaged(why) => {
-                self.finding(
-                    rule::DAMAGED,
-                    subject,
-                    "",
-                    "",
-                    format!("cut or damaged {what}: {why}"),
-                );
-            }
-            Fault::Limit(why) => self.finding(rule::LIMIT, subject, "", "", format!("limit {why}")),
-        }
-    }
-
-    fn item(&mut self, subject: &Name, kind: &str, classes: BTreeMap<String, u64>) {
-        self.counts.inspected += 1;
-        self.counts.zip_members += u64::from(subject.bytes().contains(&b'!'));
-        *self.counts.by_kind.entry(kind.to_owned()).or_default() += 1;
-        for (class, count) in &classes {
-            *self.counts.by_class.entry(class.clone()).or_default() += count;
-        }
-        self.items.push(Item {
-            classes,
-            kind: kind.to_owned(),
-            subject: subject.clone(),
-        });
-    }
+    seen.roots = tree
+        .roots
+        .into_iter()
+        .map(|(label, files, bytes)| RootCount {
+            bytes,
+            files,
+            label,
+        })
+        .collect();
+    Ok(seen)
 }
 
 fn scan_file(row: &Row, file: &walk::File, seen: &mut Seen) -> Result<(), Failure> {
@@ -233,7 +163,7 @@ impl Scan<'_> {
             Magic::Empty if claims => {
                 seen.counts.unreadable += 1;
                 let why = "an empty file with a binary's name".to_owned();
-                seen.finding(rule::EMPTY, self.name, "", "", why);
+                seen.finding(EMPTY, self.name, "", "", why);
             }
             Magic::LinkerScript if magic::may_be_script(self.name.bytes()) => {
                 seen.counts.linker_scripts += 1;
@@ -241,13 +171,13 @@ impl Scan<'_> {
             Magic::Other | Magic::Zip | Magic::LinkerScript if claims => {
                 seen.counts.unreadable += 1;
                 let why = "the name says binary, the content is something else".to_owned();
-                seen.finding(rule::NO_BINARY, self.name, "", "", why);
+                seen.finding(NO_BINARY, self.name, "", "", why);
             }
             Magic::Empty | Magic::Other | Magic::LinkerScript => seen.counts.other += 1,
             Magic::ThinArchive => {
                 seen.counts.unreadable += 1;
                 let why = "a thin archive: its members lie elsewhere".to_owned();
-                seen.finding(rule::THIN, self.name, "", "", why);
+                seen.finding(THIN, self.name, "", "", why);
             }
             Magic::Archive => self.archive(&cache, len, seen),
             Magic::Zip => {
@@ -272,7 +202,7 @@ impl Scan<'_> {
     fn single(&self, kind: Magic, machine: Machine, seen: &mut Seen) {
         let word = kind_word(kind);
         match machine {
-            Err(fault) => seen.fault(self.name, noun(kind), &fault),
+            Err(fault) => seen.fault(DAMAGED, self.name, noun(kind), &fault),
             Ok(Some(class)) if is_device(&class) => {
                 seen.counts.device += 1;
                 *seen.counts.by_class.entry(class.into()).or_default() += 1;
@@ -297,7 +227,7 @@ impl Scan<'_> {
         let expected = self.row.expected();
         let Some(class) = class else {
             let why = "bitcode that does not say which machine it is for".to_owned();
-            return seen.finding(rule::BITCODE, subject, "unknown", &expected, why);
+            return seen.finding(BITCODE, subject, "unknown", &expected, why);
         };
         if self.row.accepts(class) {
             return;
@@ -306,11 +236,11 @@ impl Scan<'_> {
         match share {
             None => {
                 let why = format!("built for another machine than {target}");
-                seen.finding(rule::MACHINE, subject, class, &expected, why);
+                seen.finding(MACHINE, subject, class, &expected, why);
             }
             Some((count, of)) => {
                 let why = format!("{count} of {of} members are for another machine than {target}");
-                seen.finding(rule::MEMBER, subject, class, &expected, why);
+                seen.finding(MEMBER, subject, class, &expected, why);
             }
         }
     }
@@ -319,7 +249,7 @@ impl Scan<'_> {
         let whole = cache.range(0, len);
         let list = archive::read(whole);
         for fault in &list.faults {
-            seen.fault(self.name, "archive", fault);
+            seen.fault(DAMAGED, self.name, "archive", fault);
         }
         // By class: how many, and the first of them by name.
         let mut classes: BTreeMap<Option<Class>, (u64, &[u8])> = BTreeMap::new();
@@ -355,7 +285,7 @@ impl Scan<'_> {
             match machine {
                 Err(fault) => {
                     let subject = self.name.archive_member(member.name);
-                    seen.fault(&subject, noun(kind), &fault);
+                    seen.fault(DAMAGED, &subject, noun(kind), &fault);
                 }
                 Ok(Some(class)) if is_device(&class) => seen.counts.device += 1,
                 Ok(class) => classes.entry(class).or_insert((0, member.name)).0 += 1,
@@ -369,14 +299,14 @@ impl Scan<'_> {
                 strangers.0,
                 list.members.len()
             );
-            seen.finding(rule::NO_BINARY, &subject, "", "", why);
+            seen.finding(NO_BINARY, &subject, "", "", why);
         }
         // An archive without any member exists, as a stand-in for a library that moved.
         let claims = magic::claims_binary(self.name.bytes());
         if claims && !readable && strangers.0 == 0 && !list.members.is_empty() {
             seen.counts.unreadable += 1;
             let why = "a library without a member that could be linked".to_owned();
-            seen.finding(rule::NO_BINARY, self.name, "", "", why);
+            seen.finding(NO_BINARY, self.name, "", "", why);
         }
         let total: u64 = classes.values().map(|(count, _)| count).sum();
         for (class, (count, first)) in &classes {
@@ -386,7 +316,7 @@ impl Scan<'_> {
         let ec = classes.contains_key(&Some("ARM64EC".into()));
         if ec && !list.native_symbols && self.row.accepts("ARM64EC") {
             let why = "every symbol is for ARM64EC callers; a native program cannot link this";
-            seen.finding(rule::EC_ONLY, self.name, "ARM64EC", "ARM64", why.to_owned());
+            seen.finding(EC_ONLY, self.name, "ARM64EC", "ARM64", why.to_owned());
         }
         if total > 0 {
             seen.counts.archive_members += total;
@@ -409,14 +339,14 @@ impl Scan<'_> {
     ) -> Result<(), Failure> {
         if self.depth == limit::NESTING {
             let text = format!("NESTING: zips in zips deeper than {}", limit::NESTING);
-            seen.fault(self.name, "", &Fault::Limit(text));
+            seen.fault(DAMAGED, self.name, "", &Fault::Limit(text));
             return Ok(());
         }
         let mut list = match zip::Zip::open(input) {
             Ok(list) => list,
             Err(fault) => {
                 self.check(trouble)?;
-                seen.fault(self.name, "zip", &fault);
+                seen.fault(DAMAGED, self.name, "zip", &fault);
                 return Ok(());
             }
         };
@@ -424,7 +354,7 @@ impl Scan<'_> {
             self.check(trouble)?;
             let (Fault::Damaged(why) | Fault::Limit(why)) = fault;
             let why = format!("a zip whose parts disagree on what is in it: {why}");
-            seen.finding(rule::ZIP, self.name, "", "", why);
+            seen.finding(ZIP, self.name, "", "", why);
         }
         for index in 0..list.len() {
             let result = list.member(index, budget, |head, size, name| {
@@ -441,7 +371,7 @@ impl Scan<'_> {
                 zip::Member::Link => seen.counts.links += 1,
                 zip::Member::Plain => seen.counts.other += 1,
                 zip::Member::Fault(member, fault) => {
-                    seen.fault(&name(&member), "zip member", &fault)
+                    seen.fault(DAMAGED, &name(&member), "zip member", &fault)
                 }
                 zip::Member::NoMemory(size) => {
                     return Err(Failure::Unreadable(format!(
@@ -533,7 +463,7 @@ mod tests {
     #[test]
     fn a_panic_over_one_file_is_unreadable_and_names_it() {
         let (_dir, roots) = tree(&["a", "b", "c"]);
-        let end = inspect_with(&row(), &roots, |file, _| {
+        let end = inspect_with(&roots, |file, _| {
             assert_ne!(file.name, Name::from("b"), "boom");
             Ok(())
         });
@@ -546,7 +476,7 @@ mod tests {
     fn of_several_failures_the_first_by_name_is_told() {
         let files: Vec<String> = (0..50).map(|n| format!("{n:02}")).collect();
         let (_dir, roots) = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
-        let failure = inspect_with(&row(), &roots, |file, _| {
+        let failure = inspect_with(&roots, |file, _| {
             Err(Failure::Unreadable(file.name.to_string()))
         });
         assert_eq!(failure.unwrap_err().to_string(), "00");

@@ -1,0 +1,233 @@
+//! The one shape of every gate, and the table of them.
+//!
+//! A gate is a module below this one with a [`Check`] and a row in [`GATES`]. The command line,
+//! policies and verdicts know the table only: a new gate needs no line there.
+//!
+//! What a gate can be told comes in two parts, because a build caches them apart. [`Check::Ask`]
+//! is what *inspect* must know to look (where libraries lie, which contract holds): it is part of
+//! the report. [`Check::Demand`] is what *assert* holds against a report: changing it looks at
+//! nothing again. Floors and allow entries are common to all gates ([`crate::policy`]).
+
+pub mod arch;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::arch_table::Row;
+use crate::exit::Failure;
+use crate::report::{self, Finding, Inspect, Inspected, Item};
+use crate::rule::Rule;
+use crate::seen::Seen;
+use crate::walk::Root;
+
+/// Every gate, by name.
+pub static GATES: [Gate; 1] = [Gate::of::<arch::Arch>()];
+
+/// What a gate is.
+pub trait Check {
+    /// Its name: the word on the command line and in a policy's `check`.
+    const NAME: &'static str;
+    /// What it looks for, in one line of help.
+    const ABOUT: &'static str;
+    /// Counted up whenever it judges the same bytes otherwise, or its report changes.
+    const VERSION: u32;
+    /// What a floor can be about, sorted. `inspected` is always there and need not stand here.
+    const COUNTS: &'static [&'static str];
+    /// Its own rules.
+    const RULES: &'static [Rule];
+    /// What *inspect* is told.
+    type Ask: Keys;
+    /// What *assert* holds against a report, besides floors and allow entries.
+    type Demand: Keys;
+
+    /// Looks at everything below the roots. What it returns depends on the target, the bytes,
+    /// names and kinds of the trees' entries, and on `ask`; on nothing else.
+    ///
+    /// # Errors
+    /// [`Failure::Unreadable`] for what the bytes do not decide: a missing root, an I/O error, no
+    /// memory, a bug.
+    fn inspect(row: &Row, roots: &[Root], ask: &Self::Ask) -> Result<Seen, Failure>;
+
+    /// The findings that only the policy makes ones.
+    fn judge(_report: &Inspected, _demand: &Self::Demand) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    /// How much an item counts for the floor `what` (one of [`Self::COUNTS`]): 1 for its own kind,
+    /// or the number of the class of that name.
+    fn count(what: &str, item: &Item) -> u64 {
+        match item.classes.get(what) {
+            _ if item.kind == what => 1,
+            Some(count) => *count,
+            None => 0,
+        }
+    }
+}
+
+/// A gate's own keys in a policy. Deserialising refuses unknown ones.
+pub trait Keys: Serialize + DeserializeOwned {
+    /// Whether the values make sense together.
+    ///
+    /// # Errors
+    /// What is wrong, as one sentence.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The keys of a gate that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoKeys {}
+
+impl Keys for NoKeys {}
+
+/// One row of [`GATES`]: a [`Check`] of which the types of its keys are forgotten.
+pub struct Gate {
+    /// [`Check::NAME`].
+    pub name: &'static str,
+    /// [`Check::ABOUT`].
+    pub about: &'static str,
+    /// [`Check::VERSION`].
+    pub version: u32,
+    /// [`Check::COUNTS`].
+    pub counts: &'static [&'static str],
+    /// [`Check::RULES`].
+    pub rules: &'static [Rule],
+    ask: fn(&Object) -> Result<Object, String>,
+    demand: fn(&Object) -> Result<Object, String>,
+    inspect: fn(&Row, &[Root], &Object) -> Result<Seen, Failure>,
+    judge: fn(&Inspected, &Object) -> Result<Vec<Finding>, String>,
+    count: fn(&str, &Item) -> u64,
+}
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+impl Gate {
+    const fn of<C: Check>() -> Self {
+        Self {
+            name: C::NAME,
+            about: C::ABOUT,
+            version: C::VERSION,
+            counts: C::COUNTS,
+            rules: C::RULES,
+            ask: |ask| settled::<C::Ask>("ask", ask),
+            demand: |demand| settled::<C::Demand>("demand", demand),
+            inspect: |row, roots, ask| {
+                let ask = keys("ask", ask).map_err(Failure::Usage)?;
+                C::inspect(row, roots, &ask)
+            },
+            judge: |report, demand| Ok(C::judge(report, &keys("demand", demand)?)),
+            count: C::count,
+        }
+    }
+
+    /// The gate of this name.
+    ///
+    /// # Errors
+    /// A sentence with the list of gates.
+    pub fn named(name: &str) -> Result<&'static Self, String> {
+        GATES.iter().find(|gate| gate.name == name).ok_or_else(|| {
+            let known: Vec<&str> = GATES.iter().map(|gate| gate.name).collect();
+            format!("no check `{name}`; there are: {}", known.join(", "))
+        })
+    }
+
+    /// Checks what *inspect* is told and puts it canonically, defaults and all.
+    ///
+    /// # Errors
+    /// A sentence on the first wrong key.
+    pub fn ask(&self, ask: &Object) -> Result<Object, String> {
+        (self.ask)(ask)
+    }
+
+    /// Checks what *assert* demands and puts it canonically, defaults and all.
+    ///
+    /// # Errors
+    /// A sentence on the first wrong key.
+    pub fn demand(&self, demand: &Object) -> Result<Object, String> {
+        (self.demand)(demand)
+    }
+
+    /// Looks at the roots and makes the report.
+    ///
+    /// # Errors
+    /// Those of [`Check::inspect`]; [`Failure::Usage`] when `ask` is not the gate's.
+    pub fn inspect(&self, row: &Row, roots: &[Root], ask: &Object) -> Result<Inspected, Failure> {
+        let ask = self.ask(ask).map_err(Failure::Usage)?;
+        let mut seen = (self.inspect)(row, roots, &ask)?;
+        seen.sort();
+        Ok(Inspected {
+            ask,
+            check: self.name.to_owned(),
+            check_version: self.version,
+            counts: seen.counts,
+            findings: seen.findings,
+            items: seen.items,
+            lists: seen.lists,
+            notes: seen.notes,
+            roots: seen.roots,
+            schema: report::SCHEMA.to_owned(),
+            stage: Inspect::Inspect,
+            target: row.target(),
+        })
+    }
+
+    /// Holds the gate's demands against a report.
+    ///
+    /// # Errors
+    /// A sentence when they are not the gate's.
+    pub fn judge(&self, report: &Inspected, demand: &Object) -> Result<Vec<Finding>, String> {
+        (self.judge)(report, demand)
+    }
+
+    /// How much an item counts for the floor `what`.
+    #[must_use]
+    pub fn count(&self, what: &str, item: &Item) -> u64 {
+        match what {
+            "inspected" => 1,
+            what => (self.count)(what, item),
+        }
+    }
+}
+
+/// Reads a gate's keys; `part` is the name of the object they stand in.
+fn keys<K: Keys>(part: &str, object: &Object) -> Result<K, String> {
+    let keys: K = serde_json::from_value(Value::Object(object.clone()))
+        .map_err(|error| format!("`{part}`: {error}"))?;
+    keys.check().map_err(|why| format!("`{part}`: {why}"))?;
+    Ok(keys)
+}
+
+fn settled<K: Keys>(part: &str, object: &Object) -> Result<Object, String> {
+    match serde_json::to_value(keys::<K>(part, object)?) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => Err(format!("`{part}` is no object but {other}")),
+        Err(error) => Err(format!("`{part}` cannot be written: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_so_is_what_each_gate_counts() {
+        assert!(GATES.is_sorted_by(|a, b| a.name < b.name));
+        for gate in &GATES {
+            assert!(gate.counts.is_sorted_by(|a, b| a < b), "{}", gate.name);
+            assert!(gate.version > 0 && !gate.about.is_empty(), "{}", gate.name);
+        }
+    }
+
+    #[test]
+    fn a_key_that_a_gate_does_not_know_is_refused() {
+        for gate in &GATES {
+            let unknown = Object::from_iter([("no-such-key".to_owned(), Value::Null)]);
+            assert!(gate.ask(&unknown).is_err(), "{}", gate.name);
+            assert!(gate.demand(&unknown).is_err(), "{}", gate.name);
+        }
+    }
+}
