@@ -46,6 +46,9 @@ enum Verb {
     /// Shows everything that makes the key of each step, by name
     #[cfg(feature = "cli")]
     Keys(keys::Keys),
+    /// Prints the JSON Schema of the lane file, for editors
+    #[cfg(feature = "cli")]
+    Schema,
 }
 
 /// Why a command did not succeed.
@@ -69,6 +72,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Check { file } => check(&file),
         #[cfg(feature = "cli")]
         Verb::Keys(keys) => keys.run(),
+        #[cfg(feature = "cli")]
+        Verb::Schema => print(&stages::file::schema()),
     };
     let mut stderr = io::stderr().lock();
     let color = stderr.is_terminal();

@@ -1,4 +1,5 @@
-//! The generated Rust of the wire schema in `llb/proto/`.
+//! The generated Rust of the wire schema in `llb/proto/`, and the JSON Schema and the reference
+//! of the lane file.
 //!
 //! The files are checked in, so that no build needs a protobuf compiler;
 //! [`run`] writes them, or tells which one is out of date.
@@ -139,6 +140,8 @@ fn generate(root: &Path) -> Result<BTreeMap<PathBuf, String>> {
             files.insert(PathBuf::from(SERVICE.1), with_header(schema.file, &text));
         }
     }
+    files.insert("docs/lanes.schema.json".into(), stages::file::schema());
+    files.insert("docs/reference.md".into(), stages::file::reference());
     Ok(files)
 }
 

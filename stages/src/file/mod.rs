@@ -1,17 +1,22 @@
 //! Text → declared tables. Every key is known or an error; every value keeps its span.
 
 mod file_step;
+pub mod keys;
 mod model;
 mod mounts;
 mod parse;
 mod pins;
 mod read;
+mod reference;
+mod schema;
 
 pub use file_step::{CopyFrom, CopyStep, FileStep};
 pub use model::*;
 pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};
 pub use parse::parse;
 pub use pins::{Pin, Pins, parse_pins};
+pub use reference::reference;
+pub use schema::schema;
 
 /// The largest lane or pins file that is read, in bytes. The real system's has 60 KB; an error
 /// carries its file, and a file that no error can show is no use.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use stages::diag::Report;
+use stages::file::keys::tables;
 use stages::ignore::{self, Ignore};
 use stages::plan::{self, Request};
 
@@ -15,18 +16,6 @@ const OPTIONS: &str = include_str!("../../../tests/tests/engine/options.rs");
 const README: &str = include_str!("../../../README.md");
 const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
 const DIAG: &str = include_str!("../../src/diag.rs");
-const PARSE: &str = concat!(
-    include_str!("../../src/file/parse/mod.rs"),
-    include_str!("../../src/file/parse/lane.rs"),
-    include_str!("../../src/file/parse/stage.rs"),
-    include_str!("../../src/file/parse/tree.rs"),
-    include_str!("../../src/file/parse/file_step.rs"),
-    include_str!("../../src/file/parse/merge.rs"),
-    include_str!("../../src/file/parse/mounts.rs"),
-    include_str!("../../src/file/parse/sandbox.rs"),
-    include_str!("../../src/file/parse/gate.rs"),
-    include_str!("../../src/file/parse/condition.rs"),
-);
 
 /// The first fenced block of this language, without the fences.
 fn block<'a>(text: &'a str, language: &str) -> Option<&'a str> {
@@ -116,13 +105,9 @@ fn request(line: &str) -> Request {
 
 #[test]
 fn every_key_that_is_read_is_in_the_reference() {
-    let keys = keys();
-    assert!(
-        keys.len() > 40 && keys.contains("empty-ok"),
-        "keys were not found: {keys:?}"
-    );
-    let missing: Vec<&&str> = keys
-        .iter()
+    let keys = tables().into_iter().flat_map(|table| table.keys());
+    let missing: BTreeSet<&str> = keys
+        .map(|key| key.name)
         .filter(|key| {
             let spellings = [
                 format!("`{key}`"),
@@ -136,23 +121,6 @@ fn every_key_that_is_read_is_in_the_reference() {
         })
         .collect();
     assert!(missing.is_empty(), "not in docs/lanefile.md: {missing:?}");
-}
-
-/// The keys and words that the parser asks for: texts behind `(` or behind the fields that it reads.
-fn keys() -> BTreeSet<&'static str> {
-    PARSE
-        .match_indices('"')
-        .filter(|(at, _)| {
-            let before = PARSE[..*at].trim_end();
-            ["(", "fields,", "inner,"]
-                .iter()
-                .any(|end| before.ends_with(end))
-        })
-        .filter_map(|(at, _)| PARSE[at + 1..].split('"').next())
-        .filter(|text| {
-            !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-        })
-        .collect()
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod keys;
 mod language;
 mod llb;
 mod mounts;
+mod table;
 mod tags;
 mod trees;

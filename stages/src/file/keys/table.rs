@@ -1,0 +1,556 @@
+//! The tables and keys themselves. Long lines are meant: one key, one line.
+
+use super::Form::{Any, Bool, Date, List, Names, Table as One, Text, Values, Whole, Word};
+use super::{Form, Key, Named, Table};
+
+const fn key(
+    name: &'static str,
+    form: Form,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        form,
+        default,
+        about,
+    }
+}
+
+/// There is no default: the key must be there.
+const NEEDED: Option<&str> = None;
+/// Without it there is nothing.
+const NONE: Option<&str> = Some("none");
+/// Nothing is to be said of what counts without it.
+const OPEN: Option<&str> = Some("");
+
+const TEXTS: Form = List(&Text);
+const VALUES: Form = List(&Values);
+const WHEN_KEY: Key = key(
+    "when",
+    One(&WHEN),
+    Some("always"),
+    "the lanes in which it counts",
+);
+
+/// The whole file.
+pub(super) static FILE: Table = Table {
+    name: "file",
+    title: "a lane file",
+    about: "Everything that one graph declares.",
+    keys: &[&[
+        key("graph", One(&GRAPH), NEEDED, "what holds for the whole graph"),
+        key("arg", Names(Named::Variable, &One(&ARG)), NONE, "what a caller may set"),
+        key("host", Names(Named::Variable, &One(&HOST)), NONE, "settings of the build machine, never keyed"),
+        key("switch", Names(Named::Word, &One(&SWITCH)), NONE, "booleans that turn stages, steps and entries on or off"),
+        key("kit", Names(Named::Word, &One(&KIT)), NONE, "bundles that steps name"),
+        key("refuse", List(&One(&REFUSE)), NONE, "combinations that cannot be built"),
+        key("git", Names(Named::Word, &One(&GIT)), NONE, "repositories, each at a ref"),
+        key("slot", Names(Named::Word, &Names(Named::Word, &One(&CHOICE))), NONE, "places in the chain that each lane fills"),
+        key("lane", Names(Named::Word, &One(&LANE)), NEEDED, "what is built, for whom"),
+        key("stage", Names(Named::Word, &One(&STAGE)), NONE, "pieces of work with one product"),
+        key("gate", Names(Named::Word, &One(&GATE)), NONE, "checks over products"),
+    ]],
+};
+
+static GRAPH: Table = Table {
+    name: "graph",
+    title: "[graph]",
+    about: "What holds for the whole graph.",
+    keys: &[&[
+        key("name", Text, NEEDED, "name of the graph, for people"),
+        key("versions", Text, Some("no pins"), "the pins file, in or below the lane file's directory"),
+        key("pins", TEXTS, Some("all"), "which of its pins are ours: patterns, `!` takes out, the last that matches decides"),
+        key("default", Text, OPEN, "the lane that is built without `--target`; a graph with one lane needs none"),
+    ]],
+};
+
+static ARG: Table = Table {
+    name: "arg",
+    title: "[arg.NAME]",
+    about: "What a caller may set with `--build-arg NAME=VALUE`.",
+    keys: &[&[
+        key("about", Text, NEEDED, "one line, shown where somebody names an unknown argument"),
+        key("default", Text, Some("absent"), "the value when the caller says nothing"),
+        key("type", Word(&["text", "bool", "int"]), Some("`text`"), "what a value must be"),
+        key("choices", TEXTS, OPEN, "the values that there are, in place of `type`"),
+    ]],
+};
+
+static HOST: Table = Table {
+    name: "host",
+    title: "[host.NAME]",
+    about: "A setting of the build machine, passed as a secret; in no key, config or history.",
+    keys: &[&[
+        key("about", Text, NEEDED, "one line"),
+        key("need", Word(&["optional", "required"]), Some("`optional`"), "what happens when it is not passed: the step does not see it, or fails"),
+    ]],
+};
+
+static GIT: Table = Table {
+    name: "git",
+    title: "[git.NAME]",
+    about: "A repository at a ref; its commit is the value `git.NAME.commit`.",
+    keys: &[&[
+        key("url", Values, NEEDED, "where it is"),
+        key("ref", Values, Some("the remote's HEAD"), "a branch, a tag, a commit"),
+        key("subdir", Values, Some("all"), "only this directory of it"),
+        key("submodules", Bool, Some("`true`"), "whether its submodules are checked out too"),
+        key("git-dir", Bool, Some("`false`"), "whether it has its `.git`"),
+    ]],
+};
+
+static SWITCH: Table = Table {
+    name: "switch",
+    title: "[switch.NAME]",
+    about: "A boolean that the caller may set.",
+    keys: &[&[
+        key("default", Bool, NEEDED, "what it is when the caller says nothing"),
+        key("about", Text, NEEDED, "one line"),
+        key("tag-part", One(&TAG_PART), OPEN, "what the value adds to the tags of what it changes"),
+    ]],
+};
+
+static TAG_PART: Table = Table {
+    name: "tag-part",
+    title: "tag-part of a switch",
+    about: "What each value of a switch adds to a tag; one of the two may add nothing.",
+    keys: &[&[
+        key("true", Text, Some("nothing"), "what is added when it is on"),
+        key("false", Text, Some("nothing"), "what is added when it is off"),
+    ]],
+};
+
+static KIT: Table = Table {
+    name: "kit",
+    title: "[kit.NAME]",
+    about: "A bundle that steps name in `kits`.",
+    keys: &[&[WHEN_KEY], &BRINGS],
+};
+
+static REFUSE: Table = Table {
+    name: "refuse",
+    title: "[[refuse]]",
+    about: "A combination that cannot be built; asking for it is an error.",
+    keys: &[&[
+        key("when", One(&WHEN), NEEDED, "the combination"),
+        key("why", Text, NEEDED, "why"),
+    ]],
+};
+
+/// A condition: all of its parts must hold.
+static WHEN: Table = Table {
+    name: "when",
+    title: "when",
+    about: "A condition; all of its parts must hold.",
+    keys: &[&[
+        key("lane", One(&WHEN_LANE), OPEN, "attributes of the lane: `lane.target = \"arm64\"`"),
+        key("slot", Names(Named::Word, &ONE_OF), OPEN, "choices of the lane: `slot.sdk = [\"plain\", \"rocm\"]`"),
+        key("switch", Names(Named::Word, &Bool), OPEN, "switches: `switch.spikes = true`"),
+        key("not", One(&WHEN), OPEN, "what must not hold"),
+        key("any", List(&One(&WHEN)), OPEN, "conditions of which one must hold"),
+    ]],
+};
+
+/// A value, or a list of which one will do.
+const ONE_OF: Form = Any(&[Text, TEXTS]);
+
+static WHEN_LANE: Table = Table {
+    name: "when-lane",
+    title: "lane of a condition",
+    about: "What a lane must be; a list means any of them.",
+    keys: &[&[
+        key("name", ONE_OF, OPEN, "its name"),
+        key("target", ONE_OF, OPEN, "the architecture that is built for"),
+        key("target-os", ONE_OF, OPEN, "the system that is built for"),
+        key("platform", ONE_OF, OPEN, "what the steps run on"),
+    ]],
+};
+
+static CHOICE: Table = Table {
+    name: "choice",
+    title: "[slot.NAME], each of its choices",
+    about: "What stands in the slot: one of the two keys.",
+    keys: &[&[
+        key("stage", Text, OPEN, "a stage that stands in the slot"),
+        key("same-as", Text, OPEN, "nothing stands there: what is behind starts from this stage"),
+    ]],
+};
+
+static LANE: Table = Table {
+    name: "lane",
+    title: "[lane.NAME]",
+    about: "One thing that is built for someone.",
+    keys: &[&[
+        key("platform", Text, NEEDED, "what the steps run on: `OS/ARCH` or `OS/ARCH/VARIANT`"),
+        key("target", Text, Some("the platform"), "what is built for: `OS/ARCH`, or an `ARCH` of the platform's system"),
+        key("slot", Names(Named::Word, &Text), NONE, "the choice for each slot of the graph"),
+        key("output", Names(Named::Word, &One(&OUTPUT)), NEEDED, "what comes out, at least one"),
+    ]],
+};
+
+static OUTPUT: Table = Table {
+    name: "output",
+    title: "[lane.NAME.output.NAME]",
+    about: "One thing that comes out of a lane.",
+    keys: &[&[
+        key("stage", Text, NEEDED, "whose product it is"),
+        key("root", Values, OPEN, "a directory of the product that becomes the root: a bundle, without image config"),
+        key("tag", Values, OPEN, "the tag that the lane suggests"),
+    ]],
+};
+
+static STAGE: Table = Table {
+    name: "stage",
+    title: "[stage.NAME]",
+    about: "A named piece of work with one product.",
+    keys: &[&[
+        WHEN_KEY,
+        key("from", Any(&[Text, TEXTS, One(&FROM)]), OPEN, "what it starts with: a stage, the first of a list that the lane has, `scratch`, an image, a slot"),
+        key("merge", List(&Any(&[Text, One(&MERGE)])), OPEN, "trees, put together; in place of `from`"),
+        key("conflict", List(&One(&CONFLICT)), NONE, "what counts where merged trees differ"),
+        key("add", List(&Any(&[Text, One(&ADD)])), NONE, "trees, put onto the root before the steps"),
+        key("tree", List(&Any(&[Values, One(&TREE)])), Some("the whole root"), "the paths that are the product"),
+        key("same-for", TEXTS, NONE, "attributes of the lane on which it may not depend: `lane.target`"),
+        key("env", Names(Named::Variable, &Any(&[Values, One(&EDIT)])), NONE, "chain env: seen here, by stages that start from this one, and in the image config"),
+        key("step", List(&One(&STEP)), NONE, "the steps, in order"),
+        key("image", One(&IMAGE), NONE, "config of the image"),
+    ]],
+};
+
+static FROM: Table = Table {
+    name: "from",
+    title: "from of a stage",
+    about: "What a stage starts with; one of the keys.",
+    keys: &[&[
+        key("image", Values, OPEN, "an image"),
+        key("slot", Text, OPEN, "what the lane has in this slot"),
+    ]],
+};
+
+static MERGE: Table = Table {
+    name: "merge",
+    title: "an entry of merge",
+    about: "A tree that is put together with others.",
+    keys: &[&[
+        key("stage", Text, NEEDED, "whose product"),
+        key("from", Values, Some("its tree"), "the part of its product that is meant"),
+        key("to", Values, Some("its own path"), "where that part goes; needs `from`"),
+        WHEN_KEY,
+        key("else", Word(&["absent-marker"]), OPEN, "a file stands in its place in lanes without it"),
+        key("why", Text, OPEN, "what that file says; with `else`"),
+    ]],
+};
+
+static CONFLICT: Table = Table {
+    name: "conflict",
+    title: "an entry of conflict",
+    about: "What counts where merged trees differ.",
+    keys: &[&[
+        key("path", Values, NEEDED, "a pattern below `/`, with `*`, `?` and `**`"),
+        key("take", Text, NEEDED, "`any`, or the stage whose file counts"),
+        key("why", Text, NEEDED, "why"),
+    ]],
+};
+
+static ADD: Table = Table {
+    name: "add",
+    title: "an entry of add",
+    about: "A tree that is put onto a root.",
+    keys: &[&[key("stage", Text, NEEDED, "whose tree"), WHEN_KEY]],
+};
+
+static TREE: Table = Table {
+    name: "tree",
+    title: "an entry of tree",
+    about: "What of a directory is the product.",
+    keys: &[&[
+        key("at", Values, NEEDED, "the directory"),
+        key("only", VALUES, Some("all"), "patterns below it, of which one must match"),
+        key("except", VALUES, NONE, "patterns below it that are left out"),
+        WHEN_KEY,
+    ]],
+};
+
+static EDIT: Table = Table {
+    name: "edit",
+    title: "an edit of env",
+    about: "An edit of a variable that is a list, such as PATH.",
+    keys: &[&[
+        key("set", VALUES, OPEN, "in place of what is inherited"),
+        key("prepend", VALUES, NONE, "in front of it"),
+        key("append", VALUES, NONE, "behind it"),
+    ]],
+};
+
+static IMAGE: Table = Table {
+    name: "image",
+    title: "[stage.NAME.image]",
+    about: "What the image's config carries and no step of the stage sees.",
+    keys: &[&[
+        key("env", Names(Named::Variable, &Values), NONE, "environment"),
+        key("labels", Names(Named::Free, &Values), NONE, "labels; those of `--label` win"),
+        key("entrypoint", VALUES, Some("inherited"), "entrypoint; it empties the command that is inherited"),
+        key("cmd", VALUES, Some("inherited"), "command"),
+        key("user", Values, Some("inherited"), "user"),
+        key("workdir", Values, Some("inherited"), "working directory"),
+    ]],
+};
+
+static STEP: Table = Table {
+    name: "step",
+    title: "[[stage.NAME.step]]",
+    about: "One command, or one file operation: the unit that has a cache key.",
+    keys: &[
+        &[
+            key("name", Text, NEEDED, "its name in the stage"),
+            key("run", VALUES, OPEN, "the command and its arguments, without a shell; or `script`, or a file operation"),
+            key("script", Text, OPEN, "a script, in place of `run`; nothing is filled in"),
+            WHEN_KEY,
+            key("kits", TEXTS, NONE, "kits whose content counts as if it stood here"),
+        ],
+        &BRINGS,
+        &[
+            key("network", Word(&["default", "none", "host"]), Some("`default`"), "whether it has a network"),
+            key("security", Word(&["sandbox", "insecure"]), Some("`sandbox`"), "what it may do"),
+            key("extra-hosts", Names(Named::Free, &Text), NONE, "names with their addresses"),
+            key("ulimit", Names(Named::Free, &Any(&[Text, Whole])), NONE, "limits: a number, or `soft:hard`; -1 is none"),
+            key("shm-size", Text, Some("the engine's"), "size of `/dev/shm`"),
+            key("devices", List(&Any(&[Text, One(&DEVICE)])), NONE, "devices of the host, by CDI name"),
+            key("workdir", Values, Some("see `files`"), "where it runs"),
+            key("user", Values, Some("the image's"), "as whom it runs"),
+        ],
+        &[
+            key("copy", One(&COPY), OPEN, "file operation: copies from a stage or the context"),
+            key("write", One(&WRITE), OPEN, "file operation: makes a file"),
+            key("mkdir", One(&MKDIR), OPEN, "file operation: makes a directory"),
+            key("link", One(&LINK), OPEN, "file operation: makes a symbolic link"),
+            key("delete", One(&DELETE), OPEN, "file operation: takes away"),
+        ],
+    ],
+};
+
+/// What steps see and kits bring.
+static BRINGS: [Key; 9] = [
+    key("args", TEXTS, NONE, "pins, arguments and lane values that it sees: `NAME`, `NEW=OLD`, `NEW=OLD|filter`, `PREFIX_*`"),
+    key("env", Names(Named::Variable, &Values), NONE, "its constants"),
+    key("host", TEXTS, NONE, "host settings that it sees"),
+    key("files", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context that it sees"),
+    key("uses", List(&Any(&[Text, One(&USES)])), NONE, "products of other stages that it sees"),
+    key("cache", List(&One(&CACHE)), NONE, "cache mounts"),
+    key("secret", List(&One(&SECRET)), NONE, "values of the caller as files, in no key"),
+    key("ssh", Any(&[Bool, List(&One(&SSH))]), NONE, "SSH agents of the caller; `true` is the default one"),
+    key("tmpfs", List(&One(&TMPFS)), NONE, "directories in memory"),
+];
+
+static FILES: Table = Table {
+    name: "files",
+    title: "an entry of files",
+    about: "A file or directory of the context.",
+    keys: &[&[
+        key("git", Text, Some("the context"), "a git source that it is of"),
+        key("from", Text, Some("all of the git source"), "its path; a directory ends with `/`; needed from the context"),
+        key("at", Values, Some("its own path"), "the directory in which it appears"),
+        WHEN_KEY,
+    ]],
+};
+
+static USES: Table = Table {
+    name: "uses",
+    title: "an entry of uses",
+    about: "A product of another stage.",
+    keys: &[&[
+        key("stage", Text, NEEDED, "whose product"),
+        key("sub", Values, Some("all roots of its tree"), "the part that is seen; needed when the product is a whole root"),
+        key("at", Values, Some("its own path"), "where it appears; needs `sub`"),
+        key("as", Word(&["mount", "copy"]), Some("`mount`"), "how it gets there"),
+        WHEN_KEY,
+    ]],
+};
+
+static CACHE: Table = Table {
+    name: "cache",
+    title: "an entry of cache",
+    about: "A directory that outlives the step, in no key.",
+    keys: &[
+        &[
+            key("id", Text, NEEDED, "which cache"),
+            key("at", Values, NEEDED, "where it appears"),
+            key("sharing", Word(&["shared", "private", "locked"]), Some("`shared`"), "steps at the same time, each its own, or one after the other"),
+            key("from", Text, Some("empty"), "a stage whose product is in it when it is new; needs `sub`"),
+            key("sub", Values, OPEN, "the part of that product"),
+            WHEN_KEY,
+        ],
+        ACCESS,
+    ],
+};
+
+/// Mode and owner of a mount.
+const ACCESS: &[Key] = &[
+    key("mode", Text, OPEN, "permission bits as octal text: `0400`"),
+    key("uid", Whole, Some("0"), "its user"),
+    key("gid", Whole, Some("0"), "its group"),
+];
+
+static SECRET: Table = Table {
+    name: "secret",
+    title: "an entry of secret",
+    about: "A value of the caller as a file: `--secret id=ID,src=FILE`.",
+    keys: &[
+        &[
+            key("id", Text, NEEDED, "how the caller calls it"),
+            key("at", Values, Some("`/run/secrets/ID`"), "where it appears"),
+            key("required", Bool, Some("`true`"), "whether the step fails without it"),
+            WHEN_KEY,
+        ],
+        ACCESS,
+    ],
+};
+
+static SSH: Table = Table {
+    name: "ssh",
+    title: "an entry of ssh",
+    about: "An SSH agent of the caller as a socket: `--ssh ID`.",
+    keys: &[
+        &[
+            key("id", Text, Some("`default`"), "how the caller calls it"),
+            key("at", Values, Some("`/run/ssh-agents/ID`"), "where it appears"),
+            key("required", Bool, Some("`true`"), "whether the step fails without it"),
+            WHEN_KEY,
+        ],
+        ACCESS,
+    ],
+};
+
+static TMPFS: Table = Table {
+    name: "tmpfs",
+    title: "an entry of tmpfs",
+    about: "A directory in memory.",
+    keys: &[&[
+        key("at", Values, NEEDED, "where it appears"),
+        key("size", Text, Some("the engine's"), "the most that it holds: bytes, or with `KiB`, `MiB`, `GiB`"),
+        WHEN_KEY,
+    ]],
+};
+
+static DEVICE: Table = Table {
+    name: "device",
+    title: "an entry of devices",
+    about: "A device of the host.",
+    keys: &[&[
+        key("name", Text, NEEDED, "its CDI name"),
+        key("optional", Bool, Some("`false`"), "whether the step can do without"),
+    ]],
+};
+
+static COPY: Table = Table {
+    name: "copy",
+    title: "copy of a step",
+    about: "Copies a path of another stage's product, or of the context.",
+    keys: &[
+        &[
+            key("stage", Text, Some("the context"), "from whose product"),
+            key("git", Text, Some("the context"), "from which git source"),
+            key("from", Values, Some("the whole tree"), "what is copied; needed from the context"),
+            key("to", Values, OPEN, "where it goes; into it when it ends with `/`"),
+            key("only", VALUES, Some("all"), "patterns below a directory, of which one must match"),
+            key("except", VALUES, NONE, "patterns below it that are left out"),
+        ],
+        PERMISSIONS,
+    ],
+};
+
+/// Mode and owner of what a file operation makes.
+const PERMISSIONS: &[Key] = &[
+    key("mode", Text, OPEN, "permission bits as octal text: `0644`"),
+    key("owner", Values, OPEN, "`USER` or `USER:GROUP`"),
+];
+
+static WRITE: Table = Table {
+    name: "write",
+    title: "write of a step",
+    about: "Makes a file.",
+    keys: &[
+        &[
+            key("path", Values, NEEDED, "where"),
+            key("text", Values, NEEDED, "its content"),
+        ],
+        PERMISSIONS,
+    ],
+};
+
+static MKDIR: Table = Table {
+    name: "mkdir",
+    title: "mkdir of a step",
+    about: "Makes a directory.",
+    keys: &[&[key("path", Values, NEEDED, "where")], PERMISSIONS],
+};
+
+static LINK: Table = Table {
+    name: "link",
+    title: "link of a step",
+    about: "Makes a symbolic link.",
+    keys: &[&[
+        key("path", Values, NEEDED, "where; nothing may be there"),
+        key("to", Values, NEEDED, "what it says"),
+    ]],
+};
+
+static DELETE: Table = Table {
+    name: "delete",
+    title: "delete of a step",
+    about: "Takes a file away, or a directory with all that is in it.",
+    keys: &[&[
+        key("path", Values, NEEDED, "what"),
+        key("optional", Bool, Some("`false`"), "whether it may be missing"),
+    ]],
+};
+
+static GATE: Table = Table {
+    name: "gate",
+    title: "[gate.NAME]",
+    about: "A check over the product of a stage.",
+    keys: &[&[
+        WHEN_KEY,
+        key("of", Text, NEEDED, "whose product"),
+        key("check", Word(&["arch"]), NEEDED, "what is checked"),
+        key("roots", VALUES, Some("the stage's tree"), "directories of the product that are looked at"),
+        key("hold", TEXTS, NONE, "stages that do not start before it passed"),
+        key("allow", List(&One(&ALLOW)), NONE, "exemptions"),
+        key("floor", List(&One(&FLOOR)), OPEN, "how much must have been inspected; one for each lane, or `empty-ok`"),
+        key("empty-ok", Text, OPEN, "why nothing needs to be inspected"),
+    ]],
+};
+
+static ALLOW: Table = Table {
+    name: "allow",
+    title: "an entry of allow",
+    about: "An exemption of a gate.",
+    keys: &[&[
+        key("path", Text, NEEDED, "a pattern over names in the report"),
+        key("why", Text, NEEDED, "why"),
+        WHEN_KEY,
+    ]],
+};
+
+static FLOOR: Table = Table {
+    name: "floor",
+    title: "[[gate.NAME.floor]]",
+    about: "How much a gate must have inspected to be believed.",
+    keys: &[&[
+        WHEN_KEY,
+        key("inspected", One(&MEASURE), NEEDED, "the number of binaries"),
+    ]],
+};
+
+static MEASURE: Table = Table {
+    name: "measure",
+    title: "inspected of a floor",
+    about: "A floor with its history.",
+    keys: &[&[
+        key("least", Whole, NEEDED, "the floor, more than 0"),
+        key("measured", Whole, OPEN, "what was counted"),
+        key("on", Date, OPEN, "when"),
+        key("broken", Whole, OPEN, "what a broken build still had"),
+    ]],
+};
