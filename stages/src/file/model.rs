@@ -202,6 +202,16 @@ pub struct Git {
     pub span: Span,
 }
 
+impl Git {
+    /// Its texts with values.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        [&self.url]
+            .into_iter()
+            .chain(&self.reference)
+            .chain(&self.subdir)
+    }
+}
+
 /// `[slot.NAME]`: a place in the chain that each lane fills.
 #[derive(Debug, Clone)]
 pub struct Slot {

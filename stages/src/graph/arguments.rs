@@ -24,6 +24,9 @@ impl<'g> Setting<'g> {
                 template.values().for_each(|value| add(value, &mut names));
             };
             check::templates_of(stage, &mut template);
+            let gits = graph.gits_of(stage);
+            let gits = gits.iter().filter_map(|name| graph.gits.get(name.value));
+            gits.flat_map(|git| git.templates()).for_each(&mut template);
             for brings in self.steps(stage).flat_map(|step| self.brings(step)) {
                 check::templates_of_brings(brings, &mut template);
             }

@@ -94,11 +94,7 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         }
     }
     for git in graph.gits.values() {
-        for template in [&git.url]
-            .into_iter()
-            .chain(&git.reference)
-            .chain(&git.subdir)
-        {
+        for template in git.templates() {
             check_template(graph, template, report);
             let early = |value: &&ValueRef| matches!(value, ValueRef::Env(_) | ValueRef::Commit(_));
             if template.values().find(early).is_some() {

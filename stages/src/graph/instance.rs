@@ -171,11 +171,16 @@ impl<'g> Reads<'_, 'g> {
                 self.attribute(Attribute::Lane(LaneField::Target), span);
                 self.attribute(Attribute::Lane(LaneField::TargetOs), span);
             }
-            ValueRef::Named(_)
-            | ValueRef::Pin(_)
-            | ValueRef::Arg(_)
-            | ValueRef::Commit(_)
-            | ValueRef::Env(_) => {}
+            ValueRef::Named(_) | ValueRef::Pin(_) | ValueRef::Arg(_) | ValueRef::Env(_) => {}
+            ValueRef::Commit(name) => self.git(name),
+        }
+    }
+
+    /// Who takes a git source reads what says where it is.
+    fn git(&mut self, name: &str) {
+        let git = self.setting.graph.gits.get(name);
+        for template in git.into_iter().flat_map(|git| git.templates()) {
+            self.template(template);
         }
     }
 
@@ -185,7 +190,11 @@ impl<'g> Reads<'_, 'g> {
                 self.attribute(Attribute::Lane(LaneField::Platform), &step.span);
             }
             // No platform runs it.
-            Command::File(_) => {}
+            Command::File(file) => {
+                if let Some(git) = file.git() {
+                    self.git(&git.value);
+                }
+            }
         }
         let graph = self.setting.graph;
         let kits = step
@@ -202,6 +211,9 @@ impl<'g> Reads<'_, 'g> {
     fn brings(&mut self, brings: &'g Brings) {
         self.whens(brings_conditions(brings));
         templates_of_brings(brings, &mut |template| self.template(template));
+        for git in brings.files.iter().filter_map(|file| file.git.as_ref()) {
+            self.git(&git.value);
+        }
         for entry in &brings.args {
             if let ArgEntry::One { value, span, .. } = entry {
                 self.value(value, span);

@@ -243,8 +243,7 @@ impl Graph {
             }
         }
         for git in self.gits.values() {
-            let texts = git.reference.iter().chain(&git.subdir).chain([&git.url]);
-            values.extend(texts.flat_map(|text| text.values()));
+            values.extend(git.templates().flat_map(|text| text.values()));
         }
         let roots = self.gates.values().flat_map(|gate| &gate.roots);
         values.extend(roots.flat_map(|t| t.values()));

@@ -192,7 +192,7 @@ impl Lowering<'_> {
     /// lanegate on an empty root: no network, no environment, nothing of the lane.
     pub(super) fn lanegate(&self, args: &[&str]) -> Result<Exec, Failed> {
         let Some(binary) = self.host.lanegate.clone() else {
-            let text = "gates, and merges that compare, need lanegate, which is in the frontend image; there is none here";
+            let text = "gates need lanegate, as merges that compare do: it is in the frontend image, and there is none here";
             return Err(Failed::new(rule::ENGINE, text));
         };
         let args = std::iter::once(LANEGATE).chain(args.iter().copied());

@@ -34,7 +34,7 @@ impl Lowering<'_> {
             .hostname(&options.hostname)
             .cgroup_parent(&options.cgroup_parent)
             .network(match (step.network, options.network) {
-                (file::Network::None, _) => Network::None,
+                (file::Network::None, _) | (_, Some(Network::None)) => Network::None,
                 (file::Network::Host, _) => Network::Host,
                 (file::Network::Default, wanted) => wanted.unwrap_or_default(),
             });

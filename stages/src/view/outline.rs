@@ -14,8 +14,10 @@ pub struct Outline {
     pub name: String,
     /// Arguments and switches.
     pub args: Vec<OutlineArg>,
-    /// Host settings, which are passed as secrets.
+    /// Host settings, which are passed as secrets, and secrets that steps have as files.
     pub secrets: Vec<OutlineSecret>,
+    /// SSH agents.
+    pub ssh: Vec<OutlineSecret>,
     /// Cache mounts.
     pub caches: Vec<OutlineCache>,
 }
@@ -33,14 +35,14 @@ pub struct OutlineArg {
     pub span: Span,
 }
 
-/// One host setting.
+/// One host setting, secret or SSH agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineSecret {
-    /// Its name, and the id of the secret.
+    /// Its name or id.
     pub name: String,
     /// Whether a step fails without it.
     pub required: bool,
-    /// Where it is declared.
+    /// Where it is declared, or the first step that has it.
     pub span: Option<Span>,
 }
 
@@ -97,6 +99,25 @@ pub fn outline(selection: &Selection<'_>, plan: &Plan, target: &str) -> Outline 
     for host in steps().flat_map(|step| &step.host) {
         *secrets.entry(&host.name).or_default() |= host.required;
     }
+    let mut guarded: [BTreeMap<&str, (bool, &Span)>; 2] = Default::default();
+    for step in steps() {
+        for (found, mounts) in guarded.iter_mut().zip([&step.secrets, &step.ssh]) {
+            for mount in mounts {
+                let (required, _) = found.entry(&mount.id).or_insert((false, &step.span));
+                *required |= mount.required;
+            }
+        }
+    }
+    let [files, agents] = guarded.map(|found| {
+        let each = found
+            .into_iter()
+            .map(|(name, (required, span))| OutlineSecret {
+                name: name.to_owned(),
+                required,
+                span: Some(span.clone()),
+            });
+        each.collect::<Vec<_>>()
+    });
     let mut caches: BTreeMap<&str, &Span> = BTreeMap::new();
     for step in steps() {
         for cache in &step.cache {
@@ -113,7 +134,9 @@ pub fn outline(selection: &Selection<'_>, plan: &Plan, target: &str) -> Outline 
                 required,
                 span: graph.hosts.get(name).map(|host| host.span.clone()),
             })
+            .chain(files)
             .collect(),
+        ssh: agents,
         caches: caches
             .into_iter()
             .map(|(id, span)| OutlineCache {
@@ -148,9 +171,12 @@ impl Outline {
             }
             text.push_str(&(table.text() + "\n"));
         }
-        if !self.secrets.is_empty() {
-            let mut table = Table::new(3, &["SECRET", "REQUIRED"]);
-            for secret in &self.secrets {
+        for (title, list) in [("SECRET", &self.secrets), ("SSH", &self.ssh)] {
+            if list.is_empty() {
+                continue;
+            }
+            let mut table = Table::new(3, &[title, "REQUIRED"]);
+            for secret in list {
                 table.row([
                     secret.name.as_str(),
                     if secret.required { "true" } else { "" },

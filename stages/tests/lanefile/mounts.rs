@@ -94,3 +94,20 @@ fn a_kit_brings_mounts() {
         assert!(shown.contains(mount), "{mount}: {shown}");
     }
 }
+
+#[test]
+fn an_outline_tells_secrets_and_agents() {
+    let text = step(
+        "secret = [{ id = \"licence\", required = false }]\nssh = true\nfiles = [{ git = \"app\", at = \"/src\" }]\nuses = [\"part\"]",
+    ) + "[git.app]\nurl = \"https://h.example/app.git\"\nref = \"${arg.REF}\"\n[arg.REF]\nabout = \"what\"\ndefault = \"main\"\n";
+    let loaded = crate::common::load(&text, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", crate::common::rendered(&loaded)));
+    let request = crate::common::request("l", &[]);
+    let selection = stages::plan::select(graph, &request).expect("a selection");
+    let (plan, _) = crate::common::plan(graph, &request).expect("a plan");
+    let text = stages::view::outline(&selection, &plan, "l").text();
+    insta::assert_snapshot!(text);
+}

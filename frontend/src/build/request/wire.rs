@@ -149,6 +149,8 @@ pub(super) struct Outline {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     secrets: Vec<Secret>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    ssh: Vec<Secret>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     cache: Vec<Cache>,
     sources: Vec<String>,
 }
@@ -186,12 +188,15 @@ impl Outline {
             location: files.location(Some(&arg.span)),
         });
         let args = args.collect();
-        let secrets = outline.secrets.iter().map(|secret| Secret {
-            name: secret.name.clone(),
-            required: secret.required,
-            location: files.location(secret.span.as_ref()),
-        });
-        let secrets = secrets.collect();
+        let mut secrets = |list: &[view::OutlineSecret]| {
+            let each = list.iter().map(|secret| Secret {
+                name: secret.name.clone(),
+                required: secret.required,
+                location: files.location(secret.span.as_ref()),
+            });
+            each.collect::<Vec<_>>()
+        };
+        let (secrets, ssh) = (secrets(&outline.secrets), secrets(&outline.ssh));
         let cache = outline.caches.iter().map(|cache| Cache {
             id: cache.id.clone(),
             location: files.location(Some(&cache.span)),
@@ -201,6 +206,7 @@ impl Outline {
             name: outline.name.clone(),
             args,
             secrets,
+            ssh,
             cache,
             sources: files.data(),
         }
