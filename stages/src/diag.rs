@@ -178,6 +178,16 @@ pub mod rule {
     pub const EMPTY: Rule = Rule("LK031");
     /// A tag that stands for two contents.
     pub const TAG: Rule = Rule("LK040");
+    /// Something that Windows, or BuildKit on Windows, does not have.
+    pub const NOT_ON_WINDOWS: Rule = Rule("LK041");
+    /// A path or variable of a Windows lane that is spelled in two ways.
+    pub const SPELLING: Rule = Rule("LK042");
+    /// A step on Windows without a PATH.
+    pub const NO_PATH: Rule = Rule("LK043");
+    /// A variable of a step on Windows that is empty.
+    pub const EMPTY_VARIABLE: Rule = Rule("LK044");
+    /// A place of a Windows root where something is already.
+    pub const OCCUPIED: Rule = Rule("LK045");
     /// A file of a step that the ignore file leaves out of the context.
     pub const IGNORED: Rule = Rule("LK050");
 }

@@ -67,6 +67,7 @@ impl Build<'_> {
             ContextSource::Scratch => ImageFact {
                 source: PlannedSource::Scratch,
                 config: ImageConfig::default(),
+                os_version: String::new(),
             },
             ContextSource::Image(image) => {
                 self.look(ImageSource::Registry(image.clone()), platform, &shown)
@@ -126,7 +127,11 @@ impl Build<'_> {
             None => ImageConfig::default(),
             Some(config) => read(config)?,
         };
-        Ok(ImageFact { source, config })
+        Ok(ImageFact {
+            source,
+            config,
+            os_version: String::new(),
+        })
     }
 
     async fn look(
@@ -139,7 +144,7 @@ impl Build<'_> {
             .bridge
             .resolve_image(&source, platform, self.opts.resolve_mode, shown)
             .await?;
-        runs_on(&config, platform)?;
+        let os_version = runs_on(&config, platform)?;
         let config = read(&config)?;
         let reference = name.to_string();
         let source = match source {
@@ -150,7 +155,11 @@ impl Build<'_> {
                 store,
             },
         };
-        Ok(ImageFact { source, config })
+        Ok(ImageFact {
+            source,
+            config,
+            os_version,
+        })
     }
 }
 
@@ -183,21 +192,31 @@ fn files(files: Output) -> ImageFact {
     ImageFact {
         source: PlannedSource::Files(files),
         config: ImageConfig::default(),
+        os_version: String::new(),
     }
 }
 
 /// The engine takes an image of another platform with a warning: the output would say one platform and hold another.
-fn runs_on(config: &[u8], wanted: &Platform) -> Result<(), Failure> {
+///
+/// Gives Windows' build number, empty for none.
+fn runs_on(config: &[u8], wanted: &Platform) -> Result<String, Failure> {
     #[derive(serde::Deserialize)]
     struct Built {
         #[serde(default)]
         os: String,
         #[serde(default)]
         architecture: String,
+        #[serde(default, rename = "os.version")]
+        os_version: String,
     }
     // A config that is none is refused where it is read whole.
-    let Ok(Built { os, architecture }) = serde_json::from_slice(config) else {
-        return Ok(());
+    let Ok(Built {
+        os,
+        architecture,
+        os_version,
+    }) = serde_json::from_slice(config)
+    else {
+        return Ok(String::new());
     };
     let other = |has: &str, want: &str| !has.is_empty() && has != want;
     if other(&os, &wanted.os) || other(&architecture, &wanted.architecture) {
@@ -205,7 +224,7 @@ fn runs_on(config: &[u8], wanted: &Platform) -> Result<(), Failure> {
             "it is for {os}/{architecture}, and this lane runs on {wanted}: name an image that has {wanted}, or change the lane's `platform`"
         )));
     }
-    Ok(())
+    Ok(os_version)
 }
 
 #[cfg(test)]
@@ -218,14 +237,19 @@ mod tests {
         let says = |json: &str| runs_on(json.as_bytes(), &arm).map_err(|f| f.message().to_owned());
         assert_eq!(
             says(r#"{"os":"linux","architecture":"arm64","variant":"v8"}"#),
-            Ok(())
+            Ok(String::new())
         );
-        assert_eq!(says("{}"), Ok(()));
+        assert_eq!(says("{}"), Ok(String::new()));
         let refused = says(r#"{"os":"linux","architecture":"amd64"}"#).unwrap_err();
         assert!(
             refused.contains("linux/amd64") && refused.contains("linux/arm64"),
             "{refused}"
         );
         assert!(says(r#"{"os":"windows","architecture":"arm64"}"#).is_err());
+        let windows = runs_on(
+            br#"{"os":"windows","architecture":"amd64","os.version":"10.0.20348.2113"}"#,
+            &Platform::new("windows", "amd64"),
+        );
+        assert_eq!(windows.map_err(|_| ()), Ok("10.0.20348.2113".to_owned()));
     }
 }

@@ -33,7 +33,7 @@ impl Build<'_> {
             .await?;
         let bytes = self
             .bridge
-            .read_file(&made, &format!("/{VERDICT}"), MAX_VERDICT)
+            .read_file(&made, &format!("{}{VERDICT}", gate.at), MAX_VERDICT)
             .await?;
         serde_json::from_slice(&bytes)
             .map_err(|error| Failure::new(format!("the verdict of gate {}: {error}", gate.name)))

@@ -100,7 +100,12 @@ pub(super) fn facts(manifest: &Manifest) -> Facts {
             },
         };
         let config = image.config.clone();
-        (name.clone(), ImageFact { source, config })
+        let fact = ImageFact {
+            source,
+            config,
+            os_version: image.os_version.clone(),
+        };
+        (name.clone(), fact)
     };
     let commit = |(name, found): (&String, &keys::GitKey)| {
         let keys::GitKey { commit, object } = found.clone();

@@ -393,8 +393,16 @@ pub struct ImageTable {
 pub enum Command {
     /// A command and its arguments.
     Run(Vec<Template>),
+    /// The text that Windows starts a process with, as it is.
+    Line(Template),
     /// A text that is mounted as a file and run.
-    Script(Text),
+    Script {
+        /// The text.
+        text: Text,
+        /// What runs it, in front of the file's path; without one the script's first line says
+        /// it, or the system.
+        shell: Vec<Template>,
+    },
     /// No command: a change to the files of the root.
     File(Box<FileStep>),
 }
@@ -429,7 +437,7 @@ impl Step {
     pub fn file(&self) -> Option<&FileStep> {
         match &self.command {
             Command::File(file) => Some(file),
-            Command::Run(_) | Command::Script(_) => None,
+            Command::Run(_) | Command::Line(_) | Command::Script { .. } => None,
         }
     }
 }

@@ -186,7 +186,7 @@ impl<'g> Reads<'_, 'g> {
 
     fn step(&mut self, step: &'g Step) {
         match &step.command {
-            Command::Run(_) | Command::Script(_) => {
+            Command::Run(_) | Command::Line(_) | Command::Script { .. } => {
                 self.attribute(Attribute::Lane(LaneField::Platform), &step.span);
             }
             // No platform runs it.

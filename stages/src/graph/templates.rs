@@ -58,8 +58,10 @@ fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template))
 pub(super) fn templates_of_step<'a>(step: &'a Step, each: &mut impl FnMut(&'a Template)) {
     step.workdir.iter().chain(&step.user).for_each(&mut *each);
     match &step.command {
-        Command::Run(run) => run.iter().for_each(each),
-        Command::Script(_) => {}
+        Command::Run(words) | Command::Script { shell: words, .. } => {
+            words.iter().for_each(each);
+        }
+        Command::Line(line) => each(line),
         Command::File(file) => file.templates().into_iter().for_each(each),
     }
 }

@@ -38,6 +38,7 @@ pub fn make(
         contents,
         nodes: Vec::new(),
         products: Vec::new(),
+        os_version: String::new(),
     };
     for source in plan.gits.values() {
         maker.git(source);
@@ -53,6 +54,7 @@ pub fn make(
         let key = ImageKey {
             reference: reference(&fact.source),
             config: fact.config.clone(),
+            os_version: fact.os_version.clone(),
         };
         (name.clone(), key)
     });
@@ -97,6 +99,8 @@ struct Maker<'a> {
     nodes: Vec<Node>,
     /// The node that makes the product of each stage; nothing for an empty file system.
     products: Vec<Option<String>>,
+    /// Windows' build number of the stage that is being made.
+    os_version: String,
 }
 
 type Components = BTreeMap<String, String>;
@@ -173,7 +177,9 @@ impl Maker<'_> {
             add,
             steps,
             product,
+            os_version,
         } = stage;
+        self.os_version.clone_from(os_version);
         let mut root = match start {
             Start::Scratch => None,
             Start::Image(reference) => self.image(name, reference),
@@ -205,6 +211,9 @@ impl Maker<'_> {
         let mut made_of = MadeOf::default();
         made_of.put("image", reference);
         made_of.put("platform", &self.plan.platform);
+        if !self.os_version.is_empty() {
+            made_of.put("os-version", &self.os_version);
+        }
         let vertex = format!("[{stage}] from ");
         Some(self.push(format!("{stage}:from"), Kind::Image, vertex, made_of))
     }
@@ -311,6 +320,9 @@ impl Maker<'_> {
         made_of.put("cwd", cwd);
         made_of.put("user", user);
         made_of.put("platform", &self.plan.platform);
+        if !self.os_version.is_empty() {
+            made_of.put("os-version", &self.os_version);
+        }
         for (name, value) in env {
             made_of.put(format!("env.{name}"), value);
         }

@@ -51,6 +51,9 @@ pub struct ImageKey {
     pub reference: String,
     /// Its config: steps inherit environment, user and directory.
     pub config: ImageConfig,
+    /// Windows' build number that it is made for; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub os_version: String,
 }
 
 /// A git source as an engine found it.

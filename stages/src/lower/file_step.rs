@@ -4,7 +4,7 @@ use llb::{Copy, FileOp, Id, MkDir, MkFile, Output, Owner, Rm, Symlink};
 
 use super::step::FILE_MODE;
 use super::tree::copy_to;
-use super::{Failed, Lowering, copy_path};
+use super::{Failed, Lowering};
 use crate::diag::rule;
 use crate::plan::{
     CopySource, FileCopy, FileWork, Owner as Owned, OwnerId, PlannedStage, PlannedStep, StageIndex,
@@ -78,7 +78,12 @@ impl Lowering<'_> {
         mut op: FileOp,
     ) -> Result<(FileOp, String), Failed> {
         let changed = |mut one: Copy| {
-            one = one.include(&copy.only).exclude(&copy.except);
+            if !copy.only.is_empty() {
+                one = one.include(&copy.only);
+            }
+            if !copy.except.is_empty() {
+                one = one.exclude(&copy.except);
+            }
             if let Some(by) = &copy.owner {
                 one = one.owner(owner(by));
             }
@@ -89,16 +94,17 @@ impl Lowering<'_> {
         };
         Ok(match &copy.from {
             CopySource::Tree { stage, paths } => {
-                let product = self.product_for(index, *stage)?;
                 for path in paths {
-                    op = above(op, path.as_str()).copy(changed(copy_path(&product, path)));
+                    let (product, from) = self.part_for(index, *stage, path.as_str())?;
+                    let one = self.copy_of(&product, &from, path);
+                    op = above(op, path.as_str()).copy(changed(one));
                 }
                 let name = &self.plan.stages[*stage].name;
                 (op, format!("copy the tree of {name}"))
             }
             CopySource::Part { stage, path, to } => {
-                let product = self.product_for(index, *stage)?;
-                let mut one = copy_to(&product, path, to);
+                let (product, from) = self.part_for(index, *stage, path)?;
+                let mut one = copy_to(&product, &from, to);
                 if path.contains(['*', '?']) {
                     one = one.wildcard(false);
                 }
@@ -118,7 +124,7 @@ impl Lowering<'_> {
             CopySource::Context { path, to } => {
                 let normal = self.normal(stage, step, path, copy.mode)?;
                 let what = format!("copy {path} to {to}");
-                let one = copy_to(&normal, &format!("/{path}"), to);
+                let one = copy_to(&normal, &self.files_at(path), to);
                 (above(op, to).copy(changed(one)), what)
             }
         })
@@ -137,14 +143,14 @@ impl Lowering<'_> {
             let text = format!("there is no context to take `{path}` from");
             return Err(Failed::new(rule::ENGINE, text));
         };
-        let (from, to) = (format!("/{path}"), format!("/{path}"));
-        let copy = Copy::new(context.clone(), from, to)
+        let to = self.files_at(path);
+        let copy = Copy::new(context.clone(), format!("/{path}"), &to)
             .follow_symlink()
             .contents()
             .make_parents()
             .mode(mode.unwrap_or(FILE_MODE));
         let name = format!("[{}] files of {}", stage.name, step.name);
-        let op = above(FileOp::new(None), &format!("/{path}")).copy(copy);
+        let op = above(FileOp::new(self.base()?), &to).copy(copy);
         Ok(op.metadata(self.metadata(name, &step.span)).build()?)
     }
 }

@@ -8,12 +8,14 @@
 //! Policy enters only the assert, and lanegate only by the bytes of its one file.
 
 use llb::{
-    Bind, ContentCache, Copy, Digest, Exec, FileOp, MkFile, Network, Output, Root, Run, caps,
+    Bind, ContentCache, Copy, Digest, Exec, FileOp, Metadata, MkDir, MkFile, Network, Output, Root,
+    Run, caps,
 };
 
 use super::{Failed, LoweredGate, Lowering};
 use crate::diag::rule;
 use crate::file::Check;
+use crate::plan::windows::{command_line, with_drive};
 use crate::plan::{PlannedGate, StageIndex, directories};
 
 /// Name of the report in [`LoweredGate::inspect`].
@@ -24,6 +26,12 @@ pub const VERDICT: &str = "verdict.json";
 const LANEGATE: &str = "/lanegate";
 const PRODUCT: &str = "/product";
 const OUT: &str = "/out";
+/// The same directory with a `/` at its end.
+const OUT_DIR: &str = "/out/";
+/// Where a policy stands on a Windows root.
+const POLICY_DIR: &str = "/lanekit-policy";
+/// The file that is lanegate, on Windows.
+const LANEGATE_EXE: &str = "/lanegate.exe";
 
 impl Lowering<'_> {
     /// A product for those that the gates hold back.
@@ -60,13 +68,13 @@ impl Lowering<'_> {
 
     /// The reports of all gates as one tree, red ones too.
     pub(super) fn reports(&mut self) -> Result<Output, Failed> {
-        let mut op = FileOp::new(None);
+        let mut op = FileOp::new(self.gate_base()?);
         for index in 0..self.plan.gates.len() {
             let gate = self.gate(index)?;
             let to = format!("/{}.json", gate.name);
-            op = op.copy(Copy::new(gate.inspect, format!("/{REPORT}"), to));
+            op = op.copy(Copy::new(gate.inspect, format!("{}{REPORT}", gate.at), to));
         }
-        let metadata = llb::Metadata::named("[gates] reports");
+        let metadata = Metadata::named("[gates] reports");
         Ok(op.metadata(metadata).build()?)
     }
 
@@ -82,34 +90,32 @@ impl Lowering<'_> {
     }
 
     fn lower_gate(&self, gate: &PlannedGate) -> Result<LoweredGate, Failed> {
-        let Some(product) = self.products[gate.of].clone() else {
-            let text = format!(
-                "gate `{}` has nothing to check: its product is empty",
-                gate.name
-            );
-            return Err(Failed::new(rule::GATE, text));
-        };
-        let inspect = self.inspect(gate, product)?.output(OUT)?;
-        let assert = self.assert(gate, &inspect)?.output(OUT)?;
+        let inspect = self.made(&self.inspect(gate)?)?;
+        let assert = self.made(&self.assert(gate, &inspect)?)?;
         let policy = Digest::of(gate.policy.as_bytes());
         let (name, span) = (gate.name.clone(), gate.span.clone());
         Ok(LoweredGate {
             name,
             inspect,
             assert,
+            at: if self.gates_on_windows() {
+                OUT_DIR
+            } else {
+                "/"
+            },
             policy,
             span,
         })
     }
 
-    fn inspect(&self, gate: &PlannedGate, product: Output) -> Result<Run, Failed> {
+    fn inspect(&self, gate: &PlannedGate) -> Result<Run, Failed> {
         let check = match gate.check {
             Check::Arch => "arch",
         };
         let target = gate.target.to_string();
         // The label is empty: paths in the report are those in the product.
-        let root = format!("{PRODUCT}=");
-        let report = format!("{OUT}/{REPORT}");
+        let root = format!("{}=", self.gate_place(PRODUCT));
+        let report = self.gate_place(&format!("{OUT}/{REPORT}"));
         let args = [
             "inspect", check, "--target", &target, "--root", &root, "--report", &report,
         ];
@@ -117,10 +123,19 @@ impl Lowering<'_> {
             "[gate {}] inspect {}",
             gate.name, self.plan.stages[gate.of].name
         );
-        let mut exec = self.lanegate(&args)?.mount(OUT, Bind::scratch());
+        let mut exec = self.writing(&args)?;
         for place in directories(&gate.roots) {
-            let bind = Bind::read_only(product.clone()).selector(place)?;
-            exec = exec.mount(format!("{PRODUCT}{}", place.trim_end_matches('/')), bind);
+            let (owner, from) = self.source(gate.of, place);
+            let Some(product) = self.products[owner].clone() else {
+                let text = format!(
+                    "gate `{}` has nothing to check: its product is empty",
+                    gate.name
+                );
+                return Err(Failed::new(rule::GATE, text));
+            };
+            let at = format!("{PRODUCT}{}", place.trim_end_matches('/'));
+            let bind = Bind::read_only(product).selector(&from)?;
+            exec = exec.mount(self.gate_place(&at), bind);
         }
         Ok(exec
             .metadata(self.stage_metadata(name, &gate.span, &gate.name))
@@ -130,20 +145,17 @@ impl Lowering<'_> {
     /// A red assert still succeeds (`--defer`): the seal is what fails, when its product is
     /// ready, so that a red gate stops no running step and its verdict can be read.
     fn assert(&self, gate: &PlannedGate, inspect: &Output) -> Result<Run, Failed> {
-        let policy = FileOp::new(None)
-            .mkfile(MkFile::new("/policy.json", 0o644, gate.policy.as_bytes()))
-            .metadata(self.metadata(format!("[gate {}] policy", gate.name), &gate.span))
-            .build()?;
-        let report = format!("/in/{REPORT}");
-        let out = format!("{OUT}/{VERDICT}");
-        let policy_path = "/policy/policy.json";
+        let policy = self.policy(gate)?;
+        let report = self.gate_place(&format!("/in/{REPORT}"));
+        let out = self.gate_place(&format!("{OUT}/{VERDICT}"));
+        let policy_path = self.gate_place("/policy/policy.json");
         let (name, policy_flag) = (gate.name.as_str(), "--policy");
         let args = [
             "assert",
             "--gate",
             name,
             policy_flag,
-            policy_path,
+            &policy_path,
             "--report",
             &report,
             "--out",
@@ -151,10 +163,9 @@ impl Lowering<'_> {
             "--defer",
         ];
         let exec = self
-            .lanegate(&args)?
-            .mount("/in", Bind::read_only(inspect.clone()))
-            .mount("/policy", Bind::read_only(policy))
-            .mount(OUT, Bind::scratch());
+            .writing(&args)?
+            .mount(self.gate_place("/in"), self.seen(inspect)?)
+            .mount(self.gate_place("/policy"), policy);
         let name = format!("[gate {}] assert", gate.name);
         Ok(exec
             .metadata(self.stage_metadata(name, &gate.span, &gate.name))
@@ -164,7 +175,8 @@ impl Lowering<'_> {
     fn seal(&self, what: &str, product: Output, gates: &[LoweredGate]) -> Result<Output, Failed> {
         let mut args = vec!["seal".to_owned()];
         for gate in gates {
-            args.push(format!("{0}=/verdicts/{0}/{VERDICT}", gate.name));
+            let verdict = self.gate_place(&format!("/verdicts/{}/{VERDICT}", gate.name));
+            args.push(format!("{}={verdict}", gate.name));
             args.extend([
                 "--policy".to_owned(),
                 format!("{}={}", gate.name, gate.policy),
@@ -172,12 +184,10 @@ impl Lowering<'_> {
         }
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut exec = self.lanegate(&args)?;
-        let mut metadata = llb::Metadata::named(format!("[seal] {what}"));
+        let mut metadata = Metadata::named(format!("[seal] {what}"));
         for gate in gates {
-            exec = exec.mount(
-                format!("/verdicts/{}", gate.name),
-                Bind::read_only(gate.assert.clone()),
-            );
+            let at = self.gate_place(&format!("/verdicts/{}", gate.name));
+            exec = exec.mount(at, self.seen(&gate.assert)?);
             metadata = metadata.at(self.lines.location(&gate.span));
         }
         let mut product = Bind::sealed(product);
@@ -185,19 +195,111 @@ impl Lowering<'_> {
         if self.host.caps.supports(caps::EXEC_MOUNT_CONTENT_CACHE) {
             product = product.content(ContentCache::Off);
         }
-        let run = exec.mount(PRODUCT, product).metadata(metadata).build()?;
-        Ok(run.output(PRODUCT)?)
+        let at = self.gate_place(PRODUCT);
+        let run = exec.mount(&at, product).metadata(metadata).build()?;
+        Ok(run.output(&at)?)
     }
 
-    /// lanegate on an empty root: no network, no environment, nothing of the lane.
+    /// lanegate on an empty root: no network, no environment, nothing of the lane. Windows has no
+    /// empty root: there it runs on the lane's base image.
     pub(super) fn lanegate(&self, args: &[&str]) -> Result<Exec, Failed> {
         let Some(binary) = self.host.lanegate.clone() else {
             let text = "gates need lanegate, as merges that compare do: it is in the frontend image, and there is none here";
             return Err(Failed::new(rule::ENGINE, text));
         };
-        let args = std::iter::once(LANEGATE).chain(args.iter().copied());
-        Ok(Exec::new(self.host.worker.clone(), Root::scratch(), args)
+        let (file, root, platform) = if self.gates_on_windows() {
+            let base = self.base_image()?;
+            let root = FileOp::new(Some(base.root.clone()))
+                .mkdir(MkDir::new(OUT, 0o755))
+                .metadata(Metadata::named("[gates] root"))
+                .build()?;
+            (LANEGATE_EXE, Root::writable(root), base.platform.clone())
+        } else {
+            (LANEGATE, Root::scratch(), self.host.worker.clone())
+        };
+        let program = self.gate_place(file);
+        let args = std::iter::once(program.as_str()).chain(args.iter().copied());
+        let args: Vec<String> = args.map(str::to_owned).collect();
+        let args = if self.gates_on_windows() {
+            vec![command_line(&args)]
+        } else {
+            args
+        };
+        let exec = Exec::new(platform, root, args)
+            .cwd(self.gate_place("/"))
             .network(Network::None)
-            .mount(LANEGATE, Bind::read_only(binary).selector(LANEGATE)?))
+            .mount(program, Bind::read_only(binary).selector(file)?);
+        Ok(exec)
+    }
+
+    /// lanegate with a directory that it writes to: on Windows its root has one.
+    fn writing(&self, args: &[&str]) -> Result<Exec, Failed> {
+        let exec = self.lanegate(args)?;
+        Ok(if self.gates_on_windows() {
+            exec
+        } else {
+            exec.mount(OUT, Bind::scratch())
+        })
+    }
+
+    /// The policy of a gate, as a mount.
+    fn policy(&self, gate: &PlannedGate) -> Result<Bind, Failed> {
+        let text = gate.policy.as_bytes();
+        let metadata = self.metadata(format!("[gate {}] policy", gate.name), &gate.span);
+        let op = FileOp::new(self.gate_base()?);
+        let op = if self.gates_on_windows() {
+            op.mkdir(MkDir::new(POLICY_DIR, 0o755)).mkfile(MkFile::new(
+                format!("{POLICY_DIR}/policy.json"),
+                0o644,
+                text,
+            ))
+        } else {
+            op.mkfile(MkFile::new("/policy.json", 0o644, text))
+        };
+        let bind = Bind::read_only(op.metadata(metadata).build()?);
+        Ok(if self.gates_on_windows() {
+            bind.selector(POLICY_DIR)?
+        } else {
+            bind
+        })
+    }
+
+    /// What a run of lanegate made, as another one sees it.
+    fn seen(&self, made: &Output) -> Result<Bind, Failed> {
+        let bind = Bind::read_only(made.clone());
+        Ok(if self.gates_on_windows() {
+            bind.selector(OUT)?
+        } else {
+            bind
+        })
+    }
+
+    /// What holds the file that a run of lanegate made.
+    fn made(&self, run: &Run) -> Result<Output, Failed> {
+        Ok(if self.gates_on_windows() {
+            run.root()?
+        } else {
+            run.output(OUT)?
+        })
+    }
+
+    fn gates_on_windows(&self) -> bool {
+        self.host.worker.is_windows()
+    }
+
+    fn gate_place(&self, path: &str) -> String {
+        if self.gates_on_windows() {
+            with_drive(path)
+        } else {
+            path.to_owned()
+        }
+    }
+
+    fn gate_base(&self) -> Result<Option<Output>, Failed> {
+        Ok(if self.gates_on_windows() {
+            Some(self.base_image()?.root.clone())
+        } else {
+            None
+        })
     }
 }

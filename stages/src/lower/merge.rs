@@ -26,7 +26,7 @@ impl Lowering<'_> {
     ) -> Result<Output, Failed> {
         let mut parts = Vec::new();
         for part in &merge.parts {
-            let product = self.product_for(index, part.stage)?;
+            let (product, _) = self.part_for(index, part.stage, "/")?;
             parts.push(match &part.moved {
                 None => product,
                 Some((from, to)) => {

@@ -15,6 +15,7 @@ mod git;
 mod merge;
 mod step;
 mod tree;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -86,7 +87,7 @@ pub struct Lowered {
     pub result: Output,
     /// The image config for it, as JSON.
     pub config: Vec<u8>,
-    /// What the result is for: `linux/amd64`.
+    /// What the result is for: `linux/amd64`, `windows(10.0.20348.2113)/amd64`.
     pub platform: String,
     /// The tag that the lane suggests for it.
     pub tag: Option<String>,
@@ -103,6 +104,8 @@ pub struct LoweredGate {
     pub inspect: Output,
     /// Holds [`VERDICT`]: the report with its verdict; there also when the gate is red.
     pub assert: Output,
+    /// Where the two hold it: `/`, or a directory with a `/` at its end.
+    pub at: &'static str,
     /// Of the policy that it is asserted against.
     pub policy: llb::Digest,
     /// Where it is declared.
@@ -136,10 +139,12 @@ pub fn lower(
         lines,
         platform,
         context: context(plan, host)?,
+        base: None,
         products: Vec::new(),
         gates: vec![None; plan.gates.len()],
         seals: BTreeMap::new(),
     };
+    lowering.demands()?;
     for (index, stage) in plan.stages.iter().enumerate() {
         let product = lowering
             .stage(index, stage)
@@ -207,6 +212,13 @@ impl From<Failed> for Report {
     }
 }
 
+/// A base image.
+#[derive(Clone)]
+struct Base {
+    root: Output,
+    platform: Platform,
+}
+
 /// Everything that lowering needs to know, and what it has made so far.
 struct Lowering<'a> {
     plan: &'a Plan,
@@ -215,6 +227,8 @@ struct Lowering<'a> {
     lines: Lines,
     platform: Platform,
     context: Option<Output>,
+    /// The first base image.
+    base: Option<Base>,
     /// The product of each stage; `None` is an empty file system.
     products: Vec<Option<Output>>,
     /// The vertices of each gate, once something needed them.
@@ -229,6 +243,8 @@ impl Lowering<'_> {
             Start::Scratch => None,
             Start::Image(reference) => self.image(reference, stage)?,
             Start::Stage(from) => self.products[*from].clone(),
+            // Consumers take each path from the part that has it.
+            Start::Merge(_) if self.on_windows() => return Ok(None),
             Start::Merge(merge) => return self.merge(index, stage, merge).map(Some),
         };
         if !stage.add.is_empty() {
@@ -241,6 +257,7 @@ impl Lowering<'_> {
             root = Some(made);
         }
         match (&stage.product, root) {
+            (Product::Tree(_), root) if self.on_windows() => Ok(root),
             (Product::Tree(paths), Some(root)) => self.tree(stage, paths, &root).map(Some),
             (Product::Tree(_), None) => {
                 let text = format!("stage `{}` is empty: nothing makes its tree", stage.name);
@@ -250,14 +267,14 @@ impl Lowering<'_> {
         }
     }
 
-    fn image(&self, reference: &str, stage: &PlannedStage) -> Result<Option<Output>, Failed> {
+    fn image(&mut self, reference: &str, stage: &PlannedStage) -> Result<Option<Output>, Failed> {
         let Some(fact) = self.facts.images.get(reference) else {
             let text = format!("image `{reference}` was not resolved");
             return Err(Failed::new(rule::ENGINE, text));
         };
         let metadata = self.metadata(format!("[{}] from {reference}", stage.name), &stage.span);
-        let platform = self.platform.clone();
-        Ok(match &fact.source {
+        let platform = self.platform_of(stage);
+        let image = match &fact.source {
             ImageSource::Scratch => None,
             ImageSource::Files(files) => Some(files.clone()),
             ImageSource::Registry { reference } => Some(
@@ -273,46 +290,64 @@ impl Lowering<'_> {
                 let layout = OciLayout::new(reference.parse()?, session, store, platform)?;
                 Some(layout.metadata(metadata).build())
             }
-        })
+        };
+        if let (None, Some(image)) = (&self.base, &image) {
+            self.base = Some(Base {
+                root: image.clone(),
+                platform: self.platform_of(stage),
+            });
+        }
+        Ok(image)
     }
 
-    /// The product of `producer` for `consumer`: behind a seal when a gate holds the consumer.
-    fn product_for(
+    /// What has a path of the product of `producer`, for `consumer`, and the path that it has
+    /// there: behind a seal when a gate holds the consumer.
+    fn part_for(
         &mut self,
         consumer: StageIndex,
         producer: StageIndex,
-    ) -> Result<Output, Failed> {
-        let Some(product) = self.products[producer].clone() else {
-            let name = &self.plan.stages[producer].name;
-            let text = format!("stage `{name}` is empty: nothing makes its product");
-            return Err(Failed::new(rule::VALUE, text));
-        };
+        path: &str,
+    ) -> Result<(Output, String), Failed> {
+        let (owner, path) = self.source(producer, path);
+        let product = self.product_at(owner, &path)?;
         // Who asks for the reports wants them also behind a gate that is red.
         let sealing = !matches!(self.plan.output, PlannedOutput::Gates);
         let holding: Vec<usize> = (0..self.plan.gates.len())
             .filter(|_| sealing)
             .filter(|&gate| {
                 let gate = &self.plan.gates[gate];
-                gate.of == producer && gate.hold.contains(&consumer)
+                (gate.of == producer || gate.of == owner) && gate.hold.contains(&consumer)
             })
             .collect();
         if holding.is_empty() {
-            Ok(product)
+            Ok((product, path))
         } else {
-            self.held(producer, product, holding)
+            Ok((self.held(owner, product, holding)?, path))
         }
     }
 
+    /// The product of a stage, of which `path` is wanted.
+    fn product_at(&self, stage: StageIndex, path: &str) -> Result<Output, Failed> {
+        self.products[stage].clone().ok_or_else(|| {
+            let planned = &self.plan.stages[stage];
+            let name = &planned.name;
+            if matches!(planned.start, Start::Merge(_)) {
+                let place = self.place(path);
+                let text = format!("`{place}` is several trees of `{name}`, and Windows has no merge: take them one by one");
+                return Failed::new(rule::NOT_ON_WINDOWS, text);
+            }
+            let text = format!("stage `{name}` is empty: nothing makes its product");
+            Failed::new(rule::VALUE, text)
+        })
+    }
+
     fn finish(mut self) -> Result<Lowered, Report> {
-        let none = Report::from(Diagnostic::new(
-            rule::VALUE,
-            "the output is empty: no step makes anything",
-        ));
         match &self.plan.output {
             PlannedOutput::Gates => {
                 let result = self.reports()?;
-                let config = crate::plan::ImageConfig::default().to_image(&self.plan.platform);
-                self.lowered(result, config)
+                let platform = self.platform.clone();
+                let config = crate::plan::ImageConfig::default();
+                self.lowered(result, &config, platform)
             }
             PlannedOutput::Product {
                 stage,
@@ -321,23 +356,44 @@ impl Lowering<'_> {
                 span,
                 ..
             } => {
-                let Some(product) = self.products[*stage].clone() else {
-                    return Err(none);
-                };
-                let config = config.to_image(&self.plan.platform);
-                let product = match root {
-                    Some(root) => self
-                        .bundle(&product, root, span)
-                        .map_err(|e| e.within(span))?,
-                    None => product,
-                };
+                let (product, platform) = self
+                    .exported(*stage, root.as_deref(), span)
+                    .map_err(|e| e.within(span))?;
                 let sealed = self.sealed(product).map_err(|e| e.within(span))?;
-                self.lowered(sealed, config)
+                self.lowered(sealed, config, platform)
             }
         }
     }
 
-    fn lowered(self, result: Output, config: Vec<u8>) -> Result<Lowered, Report> {
+    /// What goes out, and what it is for.
+    fn exported(
+        &mut self,
+        stage: StageIndex,
+        root: Option<&str>,
+        span: &Span,
+    ) -> Result<(Output, Platform), Failed> {
+        let planned = &self.plan.stages[stage];
+        let tree = matches!(planned.product, Product::Tree(_));
+        if self.on_windows() && (tree || root.is_some()) {
+            return self.on_base(stage, root, span);
+        }
+        let platform = self.platform_of(planned);
+        let Some(product) = self.products[stage].clone() else {
+            let text = "the output is empty: no step makes anything";
+            return Err(Failed::new(rule::VALUE, text));
+        };
+        Ok(match root {
+            Some(root) => (self.bundle(&product, root, span)?, platform),
+            None => (product, platform),
+        })
+    }
+
+    fn lowered(
+        self,
+        result: Output,
+        config: &crate::plan::ImageConfig,
+        platform: Platform,
+    ) -> Result<Lowered, Report> {
         let mut report = Report::default();
         for missing in result.missing(self.host.caps) {
             let what = missing.name.as_deref().unwrap_or("a vertex");
@@ -350,7 +406,8 @@ impl Lowering<'_> {
             );
         }
         let gates = self.gates.into_iter().flatten().collect();
-        let platform = self.plan.platform.clone();
+        let platform = platform.to_string();
+        let config = config.to_image(&platform);
         let tag = match &self.plan.output {
             PlannedOutput::Product { tag, .. } => tag.clone(),
             PlannedOutput::Gates => None,

@@ -28,8 +28,8 @@ impl Lowering<'_> {
         let root = self.copies(index, stage, step, root)?;
         let root = root.map_or_else(Root::scratch, Root::writable);
         let options = &self.host.exec;
-        let mut exec = Exec::new(self.platform.clone(), root, command(step))
-            .cwd(&step.cwd)
+        let mut exec = Exec::new(self.platform_of(stage), root, self.command(step))
+            .cwd(self.place(&step.cwd))
             .user(&step.user)
             .hostname(&options.hostname)
             .cgroup_parent(&options.cgroup_parent)
@@ -54,13 +54,16 @@ impl Lowering<'_> {
             exec = exec.secret_env(&setting.name, &setting.name, !setting.required);
         }
         for (at, files) in &step.files {
-            exec = exec.mount(at, Bind::read_only(self.files(stage, step, files)?));
+            exec = exec.mount(self.place(at), self.files(stage, step, files)?);
         }
         for used in &step.uses {
-            let product = self
-                .product_for(index, used.stage)
+            let (product, sub) = self
+                .part_for(index, used.stage, &used.sub)
                 .map_err(|e| e.within(&used.span))?;
-            exec = exec.mount(&used.at, Bind::read_only(product).selector(&used.sub)?);
+            exec = exec.mount(
+                self.place(&used.at),
+                Bind::read_only(product).selector(&sub)?,
+            );
         }
         exec = self.caches(index, stage, step, exec)?;
         exec = guarded(step, exec)?;
@@ -94,8 +97,8 @@ impl Lowering<'_> {
             let name = format!("[{}] cache {} of {}", stage.name, cache.id, step.name);
             let metadata = self.metadata(name, &cache.span);
             if let Some((producer, sub)) = &cache.from {
-                let product = self
-                    .product_for(index, *producer)
+                let (product, sub) = self
+                    .part_for(index, *producer, sub)
                     .map_err(|e| e.within(&cache.span))?;
                 let copy = Copy::new(product, sub, "/").contents();
                 mount = mount.from(FileOp::new(None).copy(copy).metadata(metadata).build()?);
@@ -106,7 +109,7 @@ impl Lowering<'_> {
                 let root = FileOp::new(None).mkdir(root).metadata(metadata).build()?;
                 mount = mount.from(root).selector("/cache")?;
             }
-            exec = exec.mount(&cache.at, mount);
+            exec = exec.mount(self.place(&cache.at), mount);
         }
         Ok(exec)
     }
@@ -139,8 +142,8 @@ impl Lowering<'_> {
         stage: &PlannedStage,
         step: &PlannedStep,
         files: &[StepFile],
-    ) -> Result<Output, Failed> {
-        let mut op = FileOp::new(None);
+    ) -> Result<Bind, Failed> {
+        let mut op = FileOp::new(self.base()?);
         for file in files {
             match file {
                 StepFile::Context { from, to } => {
@@ -148,7 +151,7 @@ impl Lowering<'_> {
                         let text = format!("there is no context to take `{from}` from");
                         return Err(Failed::new(crate::diag::rule::ENGINE, text));
                     };
-                    let copy = Copy::new(context.clone(), format!("/{from}"), format!("/{to}"));
+                    let copy = Copy::new(context.clone(), format!("/{from}"), self.files_at(to));
                     // A link that is listed stands for its target: that is sent too.
                     let copy = copy.follow_symlink().contents().make_parents();
                     op = op.copy(copy.mode(FILE_MODE));
@@ -160,7 +163,7 @@ impl Lowering<'_> {
                     op = op.copy(copy.follow_symlink().contents().make_parents());
                 }
                 StepFile::Script { to, text } => {
-                    let path = format!("/{to}");
+                    let path = self.files_at(to);
                     if let Some((parent, _)) = path.rsplit_once('/').filter(|(p, _)| !p.is_empty())
                     {
                         op = op.mkdir(MkDir::new(parent, FILE_MODE).make_parents());
@@ -171,7 +174,16 @@ impl Lowering<'_> {
         }
         // Not a step: it always copies what it is given, so it follows no wish to ignore the cache.
         let name = format!("[{}] files of {}", stage.name, step.name);
-        Ok(op.metadata(self.metadata(name, &step.span)).build()?)
+        self.files_mount(op, self.metadata(name, &step.span))
+    }
+
+    /// What is started. On Windows the plan has a batch file where host settings are unset.
+    fn command(&self, step: &PlannedStep) -> Vec<String> {
+        if self.on_windows() {
+            step.argv().to_vec()
+        } else {
+            command(step)
+        }
     }
 }
 

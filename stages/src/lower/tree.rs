@@ -4,7 +4,7 @@ use llb::{Copy, FileOp, Output};
 
 use super::{Failed, Lowering, copy_path, copy_some};
 use crate::diag::Span;
-use crate::plan::{CopiedPart, PlannedStage, PlannedStep, StageIndex, TreePath};
+use crate::plan::{CopiedPart, PlannedStage, PlannedStep, Product, StageIndex, TreePath};
 
 impl Lowering<'_> {
     /// The product out of the root after the last step, at its own paths, and nothing else. Mount
@@ -32,16 +32,13 @@ impl Lowering<'_> {
         stage: &PlannedStage,
         root: Option<Output>,
     ) -> Result<Output, Failed> {
-        let mut trees = Vec::new();
-        for &part in &stage.add {
-            trees.push((part, self.product_for(index, part)?));
-        }
         let metadata =
             self.stage_metadata(format!("[{}] add", stage.name), &stage.span, &stage.name);
-        Ok(self
-            .put(FileOp::new(root), trees)
-            .metadata(metadata)
-            .build()?)
+        let mut op = FileOp::new(root);
+        for &part in &stage.add {
+            op = self.put(op, index, part)?;
+        }
+        Ok(op.metadata(metadata).build()?)
     }
 
     /// Products of other stages, into the root of a step before it runs. By their bytes: a
@@ -58,20 +55,17 @@ impl Lowering<'_> {
         }
         let mut root = root;
         for copied in &step.copies {
-            let product = self
-                .product_for(index, copied.stage)
-                .map_err(|e| e.within(&copied.span))?;
             // One vertex for each: BuildKit's key of a file operation holds the bytes of all that
             // it copies, but not which of two equal names went where.
-            let mut op = FileOp::new(root);
-            match &copied.what {
-                CopiedPart::Paths(paths) => {
-                    for path in paths {
-                        op = op.copy(copy_path(&product, path));
-                    }
+            let op = FileOp::new(root);
+            let op = match &copied.what {
+                CopiedPart::Paths(paths) => self.put_paths(op, index, copied.stage, paths),
+                CopiedPart::Part { sub, at } => {
+                    let product = self.part_for(index, copied.stage, sub);
+                    product.map(|(product, sub)| op.copy(copy_to(&product, &sub, at)))
                 }
-                CopiedPart::Part { sub, at } => op = op.copy(copy_to(&product, sub, at)),
             }
+            .map_err(|e| e.within(&copied.span))?;
             let name = format!("[{}] copy for {}", stage.name, step.name);
             let metadata = self.stage_metadata(name, &step.span, &stage.name);
             root = Some(op.metadata(metadata).build()?);
@@ -79,15 +73,43 @@ impl Lowering<'_> {
         Ok(root)
     }
 
-    fn put(&self, mut op: FileOp, trees: Vec<(StageIndex, Output)>) -> FileOp {
-        for (part, tree) in trees {
-            if let crate::plan::Product::Tree(paths) = &self.plan.stages[part].product {
-                for path in paths {
-                    op = op.copy(copy_path(&tree, path));
-                }
-            }
+    /// The tree of `part` for `consumer`, put to what an op has.
+    fn put(
+        &mut self,
+        op: FileOp,
+        consumer: StageIndex,
+        part: StageIndex,
+    ) -> Result<FileOp, Failed> {
+        match self.plan.stages[part].product.clone() {
+            Product::Tree(paths) => self.put_paths(op, consumer, part, &paths),
+            Product::Root => Ok(op),
         }
-        op
+    }
+
+    fn put_paths(
+        &mut self,
+        mut op: FileOp,
+        consumer: StageIndex,
+        part: StageIndex,
+        paths: &[TreePath],
+    ) -> Result<FileOp, Failed> {
+        for path in paths {
+            let (tree, from) = self.part_for(consumer, part, path.as_str())?;
+            op = op.copy(self.copy_of(&tree, &from, path));
+        }
+        Ok(op)
+    }
+
+    /// A path of a tree, which has it at `from`, to its place. Windows takes it from the producer's root, where more is;
+    /// elsewhere the tree holds nothing but itself.
+    pub(super) fn copy_of(&self, tree: &Output, from: &str, path: &TreePath) -> Copy {
+        if from != path.as_str() {
+            copy_to(tree, from, path.as_str())
+        } else if self.on_windows() {
+            copy_some(tree, path)
+        } else {
+            copy_path(tree, path)
+        }
     }
 
     /// A directory of the product, as the root of the output.

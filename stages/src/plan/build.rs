@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
+use super::windows::{self, path::Spelling};
 use super::{
     CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedStage, Product, Selection,
     StageIndex, Start, StepFile, Work, gate, merge, step,
@@ -27,6 +28,8 @@ pub(super) struct Inherited {
     pub(super) empty: bool,
     /// What is known to be in it.
     pub(super) placed: Vec<Placed>,
+    /// Windows' build number, by the base image.
+    pub(super) os_version: String,
 }
 
 /// A plan while it grows.
@@ -40,6 +43,11 @@ pub(super) struct Planner<'s, 'g> {
     /// The git sources that steps take files of.
     pub(super) gits: BTreeMap<String, super::GitSource>,
     pub(super) unpublishable: Vec<String>,
+    pub(super) warnings: Vec<Diagnostic>,
+    /// How the lane's paths are spelled.
+    pub(super) spelling: Spelling,
+    /// On Windows, how the file spells variables.
+    variables: BTreeMap<String, String>,
 }
 
 /// Fills everything in.
@@ -57,8 +65,13 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         report: Report::default(),
         unpublishable: Vec::new(),
         gits: BTreeMap::new(),
+        warnings: Vec::new(),
+        spelling: Spelling::of(&selection.setting.lane.platform.value),
+        variables: BTreeMap::new(),
     };
-    supported(selection, &mut planner.report);
+    if planner.spelling.is_windows() {
+        planner.variables = windows::env::spellings(selection, &mut planner.report);
+    }
     for name in selection.order() {
         if let Some(stage) = selection.graph.stages.get(name) {
             planner.stage(name, stage);
@@ -71,6 +84,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         report,
         unpublishable,
         gits,
+        warnings,
         ..
     } = planner;
     let context = context(&stages);
@@ -87,24 +101,10 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             gates,
             context,
             gits,
+            warnings,
             unpublishable,
         }),
         None => Err(report.sorted()),
-    }
-}
-
-/// Steps run on Linux; what Windows steps need is not lowered yet.
-fn supported(selection: &Selection<'_>, report: &mut Report) {
-    let platform = &selection.setting.lane.platform;
-    if platform.value.split('/').next() != Some("linux") {
-        report.push(
-            Diagnostic::new(
-                rule::ENGINE,
-                format!("steps on {} are not built yet", platform.value),
-            )
-            .at(&platform.span, "lanekit 0.1 runs steps on linux")
-            .help("a linux lane can build for Windows: target = \"windows/arm64\""),
-        );
     }
 }
 
@@ -148,7 +148,11 @@ impl<'g> Planner<'_, 'g> {
             start,
             steps,
             product,
+            os_version: inherited.os_version.clone(),
         };
+        if self.spelling.is_windows() {
+            windows::tree::check(self, &planned);
+        }
         self.trees_apart(&stage.add);
         if matches!(planned.product, Product::Tree(_)) {
             // A tree is files alone: who starts from it inherits no environment.
@@ -188,14 +192,20 @@ impl<'g> Planner<'_, 'g> {
                     );
                     return none;
                 };
-                let config = fact.config.clone();
+                let mut config = fact.config.clone();
+                config.respell(&self.variables);
+                let workdir = match self.spelling {
+                    Spelling::Windows(_) => windows::path::working_dir(&config.working_dir),
+                    Spelling::Linux => config.working_dir.clone(),
+                };
                 let inherited = Inherited {
                     env: config.env_map(),
                     user: config.user.clone(),
-                    workdir: config.working_dir.clone(),
+                    workdir,
                     empty: fact.source == super::ImageSource::Scratch,
                     placed: Vec::new(),
                     config,
+                    os_version: fact.os_version.clone(),
                 };
                 (Start::Image(reference), inherited)
             }
@@ -240,7 +250,7 @@ impl<'g> Planner<'_, 'g> {
                         .collect(),
                 };
                 let parts = [fill(prepend)?, middle, fill(append)?];
-                parts.concat().join(":")
+                parts.concat().join(self.spelling.separator())
             }
         })
     }
@@ -313,7 +323,7 @@ impl<'g> Planner<'_, 'g> {
         let none = BTreeMap::new();
         let report = &mut self.report;
         let text = self.selection.fill(&entry.at, &none, report)?;
-        let path = TreePath::parse(&text, &entry.at.span, report)?;
+        let path = TreePath::parse(&text, &entry.at.span, &mut self.spelling, report)?;
         let mut patterns = |templates: &[Template]| {
             let filled = templates.iter().map(|template| {
                 let text = self.selection.fill(template, &none, report)?;

@@ -108,6 +108,16 @@ impl ImageConfig {
             .collect()
     }
 
+    /// Gives variables the spelling that they have in `spellings`, by their small letters.
+    pub(super) fn respell(&mut self, spellings: &BTreeMap<String, String>) {
+        for entry in &mut self.env {
+            let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
+            if let Some(spelled) = spellings.get(&name.to_lowercase()) {
+                *entry = format!("{spelled}={value}");
+            }
+        }
+    }
+
     /// Sets a variable: in place where it exists, else behind the others.
     pub(super) fn set_env(&mut self, name: &str, value: &str) {
         let entry = format!("{name}={value}");
@@ -124,7 +134,17 @@ impl ImageConfig {
         let mut parts = platform.split('/');
         let mut image = Map::new();
         let mut put = |key: &str, value: Value| image.insert(key.to_owned(), value);
-        put("os", parts.next().unwrap_or_default().into());
+        // `windows(10.0.20348.2113)`: a build number behind the system's name.
+        let os = parts.next().unwrap_or_default();
+        match os.split_once('(') {
+            Some((os, version)) => {
+                put("os", os.into());
+                put("os.version", version.trim_end_matches(')').into());
+            }
+            None => {
+                put("os", os.into());
+            }
+        }
         put("architecture", parts.next().unwrap_or_default().into());
         if let Some(variant) = parts.next() {
             put("variant", variant.into());

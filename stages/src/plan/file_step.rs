@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
-use super::tree::{absolute, below, parent};
+use super::tree::{below, parent};
 use super::uses::contained;
 use super::{CopySource, FileCopy, FileWork, Owner, OwnerId, PlannedStep, Work};
 use crate::diag::{Diagnostic, Report, Span, rule};
@@ -94,8 +94,10 @@ impl Filler<'_, '_, '_> {
     /// An absolute path that is not the root.
     fn path(&mut self, template: &Template) -> Option<String> {
         let text = self.text(template)?;
-        let report = &mut self.planner.report;
-        let path = absolute(&text, &template.span, report)?;
+        let Planner {
+            spelling, report, ..
+        } = self.planner;
+        let path = spelling.absolute(&text, &template.span, report)?;
         if path == "/" {
             report.push(
                 Diagnostic::new(rule::PATH, "`/` is the root itself")
@@ -122,11 +124,12 @@ impl Filler<'_, '_, '_> {
     /// A place to copy to: with a `/` at its end, into that directory.
     fn to(&mut self, template: &Template) -> Option<String> {
         let text = self.text(template)?;
-        if text == "/" {
-            return Some(text);
+        let windows = self.planner.spelling.is_windows();
+        if text == "/" && !windows || text == "C:\\" && windows {
+            return Some("/".to_owned());
         }
         let mut path = self.plain(template)?;
-        if text.ends_with('/') {
+        if text.ends_with(if windows { '\\' } else { '/' }) {
             path.push('/');
         }
         Some(path)

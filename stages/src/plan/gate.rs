@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::build::Planner;
 use super::tree::inside;
+use super::windows;
 use super::{PlannedGate, TreePath};
 use crate::diag::{Diagnostic, Span, rule};
 use crate::file::{Check, Floor, Gate, Measure};
@@ -33,11 +34,14 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
             .filter_map(|template| {
                 let report = &mut planner.report;
                 let text = planner.selection.fill(template, &BTreeMap::new(), report)?;
-                let root = TreePath::parse(&text, &template.span, report)?;
+                let root = TreePath::parse(&text, &template.span, &mut planner.spelling, report)?;
                 checkable(planner, of, root, &template.span)
             })
             .collect()
     };
+    if planner.spelling.is_windows() {
+        roots = on_windows(planner, gate, of, roots)?;
+    }
     roots.sort();
     roots.dedup();
     let target = planner.selection.setting.target()?;
@@ -60,6 +64,32 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
         hold,
         policy,
     })
+}
+
+/// The same roots, one for each path of the tree: a Windows tree is its producer's root, where
+/// more is than the tree.
+fn on_windows(
+    planner: &mut Planner<'_, '_>,
+    gate: &Gate,
+    of: usize,
+    roots: Vec<TreePath>,
+) -> Option<Vec<TreePath>> {
+    let paths = planner.paths(of).to_vec();
+    if paths.is_empty() {
+        return Some(roots);
+    }
+    let mut all = Vec::new();
+    for root in &roots {
+        match windows::tree::parts(&paths, Some((root.as_str(), root.as_str()))) {
+            Ok(parts) => all.extend(parts.iter().map(|(path, _)| TreePath::whole(path))),
+            Err(path) => {
+                let wrong = windows::tree::unmountable(path, &gate.span);
+                planner.report.push(wrong);
+                return None;
+            }
+        }
+    }
+    Some(all)
 }
 
 /// A root that a gate can look at: a directory, since a mount shows everything that is in it, and

@@ -147,7 +147,12 @@ fn marker(planner: &mut Planner<'_, '_>, part: &Part) -> Option<Marker> {
         return None;
     };
     let text = planner.selection.fill(place, &none, &mut planner.report)?;
-    let path = TreePath::parse(&text, &place.span, &mut planner.report)?;
+    let path = TreePath::parse(
+        &text,
+        &place.span,
+        &mut planner.spelling,
+        &mut planner.report,
+    )?;
     let name = &part.stage.value;
     Some(Marker {
         path: format!(

@@ -3,6 +3,7 @@
 
 mod assume;
 mod build;
+mod command;
 mod config;
 mod file_step;
 mod gate;
@@ -17,6 +18,7 @@ mod step;
 mod tree;
 mod uses;
 mod values;
+pub(crate) mod windows;
 mod work;
 
 use std::collections::BTreeMap;
@@ -29,12 +31,12 @@ pub use git::{Commit, GitSource};
 pub use merge::{Marker, Merge, MergePart};
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
-pub(crate) use tree::directories;
+pub(crate) use tree::{directories, inside};
 pub use uses::{CopiedPart, UseCopy};
 pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 
 use crate::arch::Target;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::file::{Access, Check, Network, Sandbox, Sharing};
 
 /// Index of a stage in [`Plan::stages`].
@@ -56,6 +58,9 @@ pub struct ImageFact {
     pub source: ImageSource,
     /// Its config: what steps on it inherit.
     pub config: ImageConfig,
+    /// Windows' build number that it is made for, such as `10.0.20348.2113`; empty for none. A
+    /// step runs only on a host that fits, so it is part of the step's platform.
+    pub os_version: String,
 }
 
 /// Where an image comes from.
@@ -98,6 +103,8 @@ pub struct Plan {
     pub context: Vec<String>,
     /// The git sources that steps take files of, by name.
     pub gits: BTreeMap<String, GitSource>,
+    /// What is not wrong, and perhaps not meant.
+    pub warnings: Vec<Diagnostic>,
     /// Why this result may not be published: each a sentence. It has no tag then.
     pub unpublishable: Vec<String>,
 }
@@ -162,6 +169,8 @@ pub struct PlannedStage {
     pub steps: Vec<PlannedStep>,
     /// What it hands on.
     pub product: Product,
+    /// Windows' build number, by the image that it comes from; empty for none.
+    pub os_version: String,
 }
 
 /// How a stage begins.

@@ -57,7 +57,7 @@ pub(super) fn guarded<'g>(
             }
             let at = match &mount.at {
                 Some(at) => place(planner, at, env)?,
-                None => super::tree::absolute(
+                None => planner.spelling.usual(
                     &format!("{usual}/{}", mount.id.value),
                     &mount.id.span,
                     &mut planner.report,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::build::Planner;
-use super::tree::absolute;
 use super::{ImageConfig, PlannedGate, PlannedOutput, Selection, What};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::Output;
@@ -44,7 +43,8 @@ impl Planner<'_, '_> {
             let root = self
                 .selection
                 .fill(template, &BTreeMap::new(), &mut self.report)?;
-            absolute(&root, &template.span, &mut self.report)
+            self.spelling
+                .absolute(&root, &template.span, &mut self.report)
         });
         let tag = match self.selection.tag(output, &mut self.report) {
             Ok(tag) => tag,

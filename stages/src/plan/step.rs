@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
-use super::tree::{absolute, inside};
+use super::tree::inside;
 use super::{HostSetting, PlannedStep, StepFile, Work, file_step, mounts, uses};
+use super::{command, windows};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Command, Need, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
-const FILES: &str = "/lanekit";
-/// Where a script appears, below [`FILES`]. Its name is not the step's: no key has that.
-const SCRIPT: &str = ".script/run";
+pub(super) const FILES: &str = "/lanekit";
 /// Where secrets appear, by their ids.
 const SECRETS: &str = "/run/secrets";
 /// Where SSH agents appear, by their ids.
@@ -29,29 +28,12 @@ pub(super) fn plan<'g>(
     }
     let sees = planner.selection.setting.brings(step);
     let mut env = environment(planner, &sees, from);
+    if planner.spelling.is_windows() && !planner.selection.assumed {
+        windows::env::check(step, &env, &mut planner.warnings, &mut planner.report);
+    }
     let mut files = files(planner, &sees, &from.env);
-    let argv = match &step.command {
-        Command::Run(words) => words
-            .iter()
-            .map(|word| planner.selection.fill(word, &env, &mut planner.report))
-            .collect::<Option<Vec<String>>>(),
-        Command::Script(text) => {
-            let to = SCRIPT.to_owned();
-            let path = format!("{FILES}/{to}");
-            let runs_itself = text.value.starts_with("#!");
-            let script = StepFile::Script {
-                to,
-                text: text.value.clone(),
-            };
-            files.entry(FILES.to_owned()).or_default().push(script);
-            Some(if runs_itself {
-                vec![path]
-            } else {
-                vec!["/bin/sh".into(), "-eu".into(), path]
-            })
-        }
-        Command::File(_) => None,
-    };
+    let host = host(planner, &sees);
+    let argv = command::plan(planner, step, &env, &host, &mut files);
     let (uses, copies) = uses::plan(planner, &sees, &from.env);
     let cache = mounts::caches(planner, &sees, &from.env);
     let secrets = sees.iter().flat_map(|brings| &brings.secret);
@@ -63,12 +45,12 @@ pub(super) fn plan<'g>(
         env.entry("SSH_AUTH_SOCK".to_owned())
             .or_insert_with(|| agent.at.clone());
     }
-    let host = host(planner, &sees);
     let workdir = step.workdir.as_ref().and_then(|template| {
         let text = planner
             .selection
             .fill(template, &env, &mut planner.report)?;
-        absolute(&text, &template.span, &mut planner.report)
+        let (spelling, report) = (&mut planner.spelling, &mut planner.report);
+        spelling.absolute(&text, &template.span, report)
     });
     let user = step
         .user
@@ -253,7 +235,7 @@ fn files(
             continue;
         }
         let to = target(&entry);
-        let taken = inside(to, SCRIPT) || inside(SCRIPT, to) && !to.is_empty();
+        let taken = command::own(to);
         if taken || here.iter().any(|other| target(other) == to) {
             planner.report.push(
                 Diagnostic::new(rule::COLLISION, format!("two files of the step are `{to}`"))
@@ -284,7 +266,9 @@ pub(super) fn place(
     env: &BTreeMap<String, String>,
 ) -> Option<String> {
     let text = planner.selection.fill(template, env, &mut planner.report)?;
-    let path = absolute(&text, &template.span, &mut planner.report)?;
+    let path = planner
+        .spelling
+        .absolute(&text, &template.span, &mut planner.report)?;
     if path == "/" {
         planner.report.push(
             Diagnostic::new(rule::PATH, "nothing can be mounted at `/`").at(&template.span, "here"),
@@ -388,12 +372,12 @@ fn runnable(planned: &PlannedStep, step: &Step, report: &mut Report) {
     let there = |path: &str| mounts.iter().any(|at| inside(path, at));
     let program = planned.argv().first().map_or("", String::as_str);
     let interpreter = match &step.command {
-        Command::Script(text) => text
+        Command::Script { text, shell } if shell.is_empty() => text
             .value
             .lines()
             .next()
             .and_then(|line| line.strip_prefix("#!")),
-        Command::Run(_) | Command::File(_) => None,
+        _ => None,
     };
     let interpreter = interpreter.and_then(|line| line.split_whitespace().next());
     let unsets = planned.host.iter().any(|setting| !setting.required);

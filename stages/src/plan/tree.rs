@@ -1,5 +1,6 @@
 //! Paths of products: which there are, which are in each other's way.
 
+use super::windows::path::Spelling;
 use crate::diag::{Diagnostic, Report, Span, rule};
 
 /// What of a root is a product: a path or pattern, absolute and clean, with `/`; of a directory
@@ -13,8 +14,13 @@ pub struct TreePath {
 
 impl TreePath {
     /// Checks a declared path.
-    pub(super) fn parse(text: &str, span: &Span, report: &mut Report) -> Option<Self> {
-        let path = absolute(text, span, report)?;
+    pub(super) fn parse(
+        text: &str,
+        span: &Span,
+        spelling: &mut Spelling,
+        report: &mut Report,
+    ) -> Option<Self> {
+        let path = spelling.absolute(text, span, report)?;
         let parent = path
             .rsplit_once('/')
             .map(|(parent, _)| parent)
@@ -96,6 +102,11 @@ impl TreePath {
             only: fold(&self.only),
             except: fold(&self.except),
         }
+    }
+
+    /// The whole of a path that a plan has: absolute and clean.
+    pub(crate) fn whole(path: &str) -> Self {
+        Self::all_of(path.to_owned())
     }
 
     /// The path or pattern itself.
@@ -269,36 +280,6 @@ pub(crate) fn inside(path: &str, directory: &str) -> bool {
         || path
             .strip_prefix(directory)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// An absolute, clean path with `/`, or an error at `span`.
-pub(super) fn absolute(text: &str, span: &Span, report: &mut Report) -> Option<String> {
-    let trimmed = if text == "/" {
-        text
-    } else {
-        text.trim_end_matches('/')
-    };
-    let bad = if !trimmed.starts_with('/') {
-        Some("expected an absolute path")
-    } else if trimmed.contains('\\') {
-        Some("a path of a Linux lane has `/`")
-    } else if trimmed != "/"
-        && trimmed
-            .split('/')
-            .skip(1)
-            .any(|p| p.is_empty() || p == "." || p == "..")
-    {
-        Some("expected a path without `.`, `..` and `//`")
-    } else {
-        None
-    };
-    if let Some(why) = bad {
-        report.push(
-            Diagnostic::new(rule::PATH, format!("`{text}` is not a path here")).at(span, why),
-        );
-        return None;
-    }
-    Some(trimmed.to_owned())
 }
 
 /// A tree as one that is put together with others: whose it is, and where it was named.

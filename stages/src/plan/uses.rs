@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::build::Planner;
 use super::step::place;
 use super::tree::{directories, inside};
+use super::windows;
 use super::{Product, StageIndex, TreePath, UseMount};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Use, UseAs};
@@ -79,6 +80,11 @@ fn mounted(
         at,
         span: used.span.clone(),
     };
+    let tree = matches!(planner.stages[stage].product, Product::Tree(_));
+    if planner.spelling.is_windows() && tree {
+        let shown = on_windows(planner, used, stage, env).into_iter();
+        return shown.map(|(sub, at)| mount(sub, at)).collect();
+    }
     if used.sub.is_some() {
         let part = part(planner, used, stage, env);
         return part.into_iter().map(|(sub, at)| mount(sub, at)).collect();
@@ -99,24 +105,56 @@ fn mounted(
     places.map(|place| mount(place.clone(), place)).collect()
 }
 
+/// The paths of a Windows tree that are mounted, one for one: beside them in the producer's root
+/// is what is not of the tree.
+fn on_windows(
+    planner: &mut Planner<'_, '_>,
+    used: &Use,
+    stage: usize,
+    env: &BTreeMap<String, String>,
+) -> Vec<(String, String)> {
+    let named = match used.sub {
+        None => None,
+        Some(_) => match part(planner, used, stage, env) {
+            Some(part) => Some(part),
+            None => return Vec::new(),
+        },
+    };
+    let named = named.as_ref().map(|(sub, at)| (sub.as_str(), at.as_str()));
+    match windows::tree::parts(planner.paths(stage), named) {
+        Ok(parts) => parts,
+        Err(path) => {
+            let wrong = windows::tree::unmountable(path, &used.span);
+            planner.report.push(wrong);
+            Vec::new()
+        }
+    }
+}
+
 fn copied(
     planner: &mut Planner<'_, '_>,
     used: &Use,
     stage: usize,
     env: &BTreeMap<String, String>,
-) -> Option<UseCopy> {
-    let what = match used.sub {
-        None => CopiedPart::Paths(planner.paths(stage).to_vec()),
-        Some(_) => {
-            let (sub, at) = part(planner, used, stage, env)?;
-            CopiedPart::Part { sub, at }
-        }
-    };
-    Some(UseCopy {
+) -> Vec<UseCopy> {
+    let copy = |what: CopiedPart| UseCopy {
         stage,
         what,
         span: used.span.clone(),
-    })
+    };
+    let one = |(sub, at): (String, String)| copy(CopiedPart::Part { sub, at });
+    let tree = matches!(planner.stages[stage].product, Product::Tree(_));
+    match used.sub {
+        None => vec![copy(CopiedPart::Paths(planner.paths(stage).to_vec()))],
+        Some(_) if planner.spelling.is_windows() && tree => on_windows(planner, used, stage, env)
+            .into_iter()
+            .map(one)
+            .collect(),
+        Some(_) => part(planner, used, stage, env)
+            .into_iter()
+            .map(one)
+            .collect(),
+    }
 }
 
 /// The part that is used, and where it appears.

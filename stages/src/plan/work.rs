@@ -5,7 +5,8 @@ use super::{StageIndex, TreePath};
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
-    /// Runs a command; without what unsets empty host settings.
+    /// Runs a command: on Linux words, without what unsets empty host settings; on Windows one
+    /// text, the whole command line.
     Run(Vec<String>),
     /// Changes files, and runs nothing.
     File(FileWork),

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::graph::Graph;
-use crate::plan::{
-    Commit, Facts, ImageConfig, ImageFact, ImageSource, PlannedOutput, Request, Selection, plan,
-    select,
-};
+use crate::plan::{PlannedOutput, Request, Selection, assume, select};
 
 /// One output in one state of the switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,29 +176,7 @@ impl<'g> Place<'g> {
     /// What is in it: the whole plan, as if every image were empty.
     fn content(&self, graph: &'g Graph) -> Option<String> {
         let selection = self.selected(graph)?;
-        let images = selection.images().ok()?.into_iter().map(|image| {
-            let fact = ImageFact {
-                // Any image: an empty root has rules of its own.
-                source: ImageSource::Registry {
-                    reference: image.value.clone(),
-                },
-                config: ImageConfig::default(),
-            };
-            (image.value, fact)
-        });
-        let unknown = Commit {
-            commit: String::new(),
-            object: String::new(),
-        };
-        let facts = Facts {
-            images: images.collect(),
-            gits: graph
-                .gits
-                .keys()
-                .map(|name| (name.clone(), unknown.clone()))
-                .collect(),
-        };
-        let plan = plan(&selection, &facts).ok()?;
+        let plan = assume(&selection).ok()?;
         match &plan.output {
             PlannedOutput::Product { root, config, .. } => Some(format!(
                 "{} {root:?} {config:?} {:?}",

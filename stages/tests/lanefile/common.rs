@@ -32,10 +32,16 @@ pub(crate) fn load(lanes: &str, pins: &str) -> Loaded {
 
 /// What an engine would say of every image.
 pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
-    let config = ImageConfig::from_image(
-        br#"{"config":{"Env":["PATH=/usr/bin:/bin"],"Cmd":["sh"],"WorkingDir":"/home"}}"#,
-    );
-    let config = config.expect("an image config");
+    let windows = selection.setting.lane.platform.value.starts_with("windows");
+    let (json, os_version): (&[u8], _) = if windows {
+        (br#"{"config":{"WorkingDir":"C:\\"}}"#, "10.0.20348.2113")
+    } else {
+        (
+            br#"{"config":{"Env":["PATH=/usr/bin:/bin"],"Cmd":["sh"],"WorkingDir":"/home"}}"#,
+            "",
+        )
+    };
+    let config = ImageConfig::from_image(json).expect("an image config");
     let images = selection
         .images()
         .expect("references")
@@ -49,6 +55,7 @@ pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
                 ImageFact {
                     source,
                     config: config.clone(),
+                    os_version: os_version.to_owned(),
                 },
             )
         });
@@ -91,17 +98,39 @@ pub(crate) fn plan(graph: &Graph, request: &Request) -> Result<(Plan, Facts), Re
 
 /// The LLB of a request on an engine with these capabilities.
 pub(crate) fn lower(loaded: &Loaded, request: &Request, caps: &Caps) -> Result<Lowered, Report> {
+    lower_on(loaded, request, caps, Platform::new("linux", "amd64"))
+}
+
+/// The LLB of a request on an engine of this platform.
+pub(crate) fn lower_on(
+    loaded: &Loaded,
+    request: &Request,
+    caps: &Caps,
+    worker: Platform,
+) -> Result<Lowered, Report> {
     let graph = loaded.graph.as_ref().map_err(Clone::clone)?;
     let (plan, facts) = plan(graph, request)?;
+    lower_with(loaded, &plan, &facts, caps, worker, ExecOptions::default())
+}
+
+/// The LLB of a plan, with what the caller demands of every step.
+pub(crate) fn lower_with(
+    loaded: &Loaded,
+    plan: &Plan,
+    facts: &Facts,
+    caps: &Caps,
+    worker: Platform,
+    exec: ExecOptions,
+) -> Result<Lowered, Report> {
     let host = Host {
         caps,
         context: Context::Session("session".into()),
         lanegate: Some(lanegate()),
-        worker: Platform::new("linux", "amd64"),
+        worker,
         no_cache: &|_| false,
-        exec: ExecOptions::default(),
+        exec,
     };
-    lower::lower(&plan, &facts, &loaded.sources, &host)
+    lower::lower(plan, facts, &loaded.sources, &host)
 }
 
 fn lanegate() -> Output {

@@ -3,12 +3,15 @@
 
 use std::collections::BTreeSet;
 
+use ::llb::{Caps, Network, Platform};
 use stages::diag::Report;
 use stages::file::keys::tables;
+use stages::graph::Graph;
 use stages::ignore::{self, Ignore};
-use stages::plan::{self, Request};
+use stages::lower::ExecOptions;
+use stages::plan::Request;
 
-use crate::common::{Loaded, facts, load};
+use crate::common::{Loaded, load, lower_with, plan};
 
 const RULES: &str = include_str!("../../../docs/rules.md");
 const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
@@ -53,9 +56,10 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
     for (id, section) in sections() {
         let lanes = block(section, "toml").unwrap_or_else(|| panic!("{id} has no example"));
         let pins = block(section, "env").unwrap_or_default();
-        let request = request(block(section, "console").unwrap_or_default());
+        let console = block(section, "console").unwrap_or_default();
         let ignore = block(section, "ignore").unwrap_or_default();
-        let (loaded, report) = wrong(lanes, pins, ignore, &request);
+        let (request, exec) = (request(console), demands(console));
+        let (loaded, report) = wrong(lanes, pins, ignore, &request, exec);
         let ids: BTreeSet<&str> = report.diagnostics().iter().map(|d| d.rule.0).collect();
         let seen = report.render(&loaded.sources, false);
         let shown = block(section, "text").unwrap_or("nothing");
@@ -69,18 +73,38 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
     );
 }
 
-/// What is wrong with a request: found while the file is read, chosen from, or planned.
-fn wrong(lanes: &str, pins: &str, ignore: &str, request: &Request) -> (Loaded, Report) {
+/// What is wrong with a request: found while the file is read, chosen from, planned or made LLB;
+/// without an error, what is warned of.
+fn wrong(
+    lanes: &str,
+    pins: &str,
+    ignore: &str,
+    request: &Request,
+    exec: ExecOptions,
+) -> (Loaded, Report) {
     let loaded = load(lanes, pins);
+    let made = |graph: &Graph| {
+        let (plan, facts) = plan(graph, request)?;
+        ignore::check(&plan, &Ignore::parse(ignore), ".dockerignore")?;
+        let worker = Platform::new("linux", "amd64");
+        lower_with(&loaded, &plan, &facts, &Caps::all(), worker, exec)?;
+        let mut report = Report::default();
+        plan.warnings.into_iter().for_each(|w| report.push(w));
+        report.into_result(())
+    };
     let report = match &loaded.graph {
         Err(report) => report.clone(),
-        Ok(graph) => plan::select(graph, request)
-            .and_then(|selection| plan::plan(&selection, &facts(&selection)))
-            .and_then(|plan| ignore::check(&plan, &Ignore::parse(ignore), ".dockerignore"))
-            .err()
-            .unwrap_or_default(),
+        Ok(graph) => made(graph).err().unwrap_or_default(),
     };
     (loaded, report)
+}
+
+/// What a `docker buildx build` line demands of every step.
+fn demands(line: &str) -> ExecOptions {
+    ExecOptions {
+        network: line.contains("--network host").then_some(Network::Host),
+        ..ExecOptions::default()
+    }
 }
 
 /// The request that a `docker buildx build` line makes.

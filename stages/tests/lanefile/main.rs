@@ -12,3 +12,4 @@ mod mounts;
 mod table;
 mod tags;
 mod trees;
+mod windows;

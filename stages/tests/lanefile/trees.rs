@@ -291,16 +291,19 @@ fn layers_are_counted_along_the_root() {
 
 #[test]
 fn on_windows_nothing_is_added_over_what_is_there() {
-    let tables = "[stage.base]\nfrom = { image = \"x\" }\n[[stage.base.step]]\nname = \"w\"\nwrite = { path = \"/T/Part/x\", text = \"\" }\n\
+    let tables = "[stage.base]\nfrom = { image = \"x\" }\n[[stage.base.step]]\nname = \"w\"\nwrite = { path = \"/t/part/x\", text = \"\" }\n\
         [stage.out]\nfrom = \"base\"\nadd = [\"part\"]\n";
     let text = graph(tables);
     assert_eq!(wrong(&text), "nothing is wrong");
-    let windows = text.replace("platform = \"linux/amd64\"", "platform = \"windows/amd64\"");
+    let windows = text
+        .replace("platform = \"linux/amd64\"", "platform = \"windows/amd64\"")
+        .replace("/t/part/x", r"C:\\t\\part\\x")
+        .replace("/t/part", r"C:\\t\\part");
     let said = wrong(&windows);
     assert!(
-        said.contains("the tree of `part` goes over what is at /T/Part/x"),
+        said.contains("the tree of `part` goes over what is at /t/part/x"),
         "{said}"
     );
-    let apart = windows.replace("/T/Part/x", "/u");
+    let apart = windows.replace(r"C:\\t\\part\\x", r"C:\\u");
     assert!(!wrong(&apart).contains("goes over"), "{}", wrong(&apart));
 }

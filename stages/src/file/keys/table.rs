@@ -306,6 +306,8 @@ static STEP: Table = Table {
             key("name", Text, NEEDED, "its name in the stage"),
             key("run", VALUES, OPEN, "the command and its arguments, without a shell; or `script`, or a file operation"),
             key("script", Text, OPEN, "a script, in place of `run`; nothing is filled in"),
+            key("shell", VALUES, OPEN, "what runs the script, in front of its path"),
+            key("command-line", Values, OPEN, "on Windows: the text that starts the process, as it is"),
             WHEN_KEY,
             key("kits", TEXTS, NONE, "kits whose content counts as if it stood here"),
         ],

@@ -259,12 +259,23 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
 
 /// What a step does: just one of the keys says it.
 fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> {
-    let mut keys = vec!["run", "script"];
+    let mut keys = vec!["run", "script", "command-line"];
     keys.extend(file_step::KEYS);
     keys.retain(|key| fields.get(key).is_some());
+    let shell = templates(fields, "shell", Dollar::Ours, report);
+    if shell.is_some() && keys != ["script"] {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`shell` is what runs a `script`")
+                .at(fields.span(), "this step has none"),
+        );
+    }
     match keys.as_slice() {
         ["run"] => run(fields, report).map(Command::Run),
-        ["script"] => fields.text("script", report).map(Command::Script),
+        ["script"] => script(fields, shell, report),
+        ["command-line"] => {
+            let text = fields.text("command-line", report)?;
+            Some(Command::Line(Template::parse(&text, Dollar::Shell, report)))
+        }
         [key] => file_step::read(fields, key, report).map(|file| Command::File(Box::new(file))),
         found => {
             let what = match found {
@@ -283,6 +294,26 @@ fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> 
             None
         }
     }
+}
+
+/// A text that is run as a file, and what runs it.
+fn script(
+    fields: &mut Fields<'_, '_>,
+    shell: Option<Vec<Template>>,
+    report: &mut Report,
+) -> Option<Command> {
+    let text = fields.text("script", report);
+    if shell.as_ref().is_some_and(Vec::is_empty) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`shell` of a step has no command")
+                .at(fields.span(), "this step")
+                .help("shell = [\"pwsh\", \"-File\"]: the script's path is put behind it"),
+        );
+    }
+    Some(Command::Script {
+        text: text?,
+        shell: shell.unwrap_or_default(),
+    })
 }
 
 fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {

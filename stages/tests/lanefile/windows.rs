@@ -1,0 +1,276 @@
+//! Lanes whose steps run on Windows: what they plan, the LLB that they give, what they refuse.
+
+use ::llb::proto::pb;
+use ::llb::{Caps, Definition, Platform};
+use prost::Message as _;
+
+use crate::common::{Loaded, load, lower_on, plan, rendered, request};
+
+/// A base, a chain with a PATH, two trees, a merge, an image and a bundle, and a gate.
+const LANES: &str = r#"
+[graph]
+name = "w"
+[arg.REF]
+about = "what to build"
+default = "main"
+[host.CACHE]
+about = "compile cache"
+[lane.amd64]
+platform = "windows/amd64"
+output.image = { stage = "image" }
+output.bundle = { stage = "media", root = 'C:\runtime' }
+output.base = { stage = "toolchain" }
+[stage.base]
+from = { image = "servercore:ltsc2022" }
+env.Path = { set = ['C:\Program Files\PowerShell\7', 'C:\Windows\System32', 'C:\Windows'] }
+[stage.toolchain]
+from = "base"
+env.Path = { prepend = ['C:\llvm\bin'] }
+[[stage.toolchain.step]]
+name = "llvm"
+command-line = 'msiexec /i "C:\lanekit\llvm.msi" TARGETDIR="C:\llvm" /qn'
+files = ["llvm.msi"]
+[stage.onnx]
+from = "toolchain"
+tree = ['C:\runtime\lib\onnx', 'C:\runtime\wheels\onnx-*']
+[[stage.onnx.step]]
+name = "build"
+args = ["REF"]
+host = ["CACHE"]
+cache = [{ id = "objects", at = 'C:\cache' }]
+files = ["build.ps1", { from = "patches/", at = 'C:\patches' }]
+run = ['pwsh', '-File', 'build.ps1', '-Define', 'NAME="a b"', '-Out', 'C:\runtime\lib\']
+[stage.ffmpeg]
+from = "toolchain"
+tree = ['C:\runtime\ffmpeg']
+[[stage.ffmpeg.step]]
+name = "build"
+script = '''
+./configure
+'''
+[stage.opencv]
+from = "toolchain"
+tree = ['C:\runtime\opencv']
+[[stage.opencv.step]]
+name = "build"
+uses = ["ffmpeg", { stage = "onnx", sub = 'C:\runtime\lib\onnx', at = 'C:\onnx' }]
+script = '''
+#!cmd
+build.cmd
+'''
+[stage.media]
+merge = ["onnx", "ffmpeg", "opencv"]
+[stage.image]
+from = "toolchain"
+add = ["media"]
+[[stage.image.step]]
+name = "register"
+uses = [{ stage = "media", sub = 'C:\runtime\ffmpeg', at = 'C:\ff' }]
+run = ['reg', 'add', 'HKLM\Software\x']
+[gate.arch]
+of = "ffmpeg"
+check = "arch"
+hold = ["opencv"]
+[[gate.arch.floor]]
+inspected = { least = 1 }
+"#;
+
+fn definition(loaded: &Loaded, target: &str) -> pb::Definition {
+    let worker = Platform::new("windows", "amd64");
+    match lower_on(loaded, &request(target, &[]), &Caps::all(), worker) {
+        Ok(lowered) => Definition::new(&lowered.result).to_pb(),
+        Err(report) => panic!(
+            "{}{}",
+            rendered(loaded),
+            report.render(&loaded.sources, false)
+        ),
+    }
+}
+
+/// Everything of a definition that Windows does not have.
+fn not_on_windows(definition: &pb::Definition) -> Vec<String> {
+    let mut found = Vec::new();
+    for bytes in &definition.def {
+        let op = pb::Op::decode(bytes.as_slice()).expect("an op");
+        match op.op {
+            Some(pb::op::Op::Merge(_)) => found.push("a merge".to_owned()),
+            Some(pb::op::Op::Diff(_)) => found.push("a diff".to_owned()),
+            Some(pb::op::Op::File(file)) => {
+                let scratch = file.actions.iter().any(|action| action.input < 0);
+                found.extend(scratch.then(|| "a file op on nothing".to_owned()));
+            }
+            Some(pb::op::Op::Exec(exec)) => {
+                for mount in &exec.mounts {
+                    let bind = mount.mount_type == i32::from(pb::MountType::Bind);
+                    let cache = mount.mount_type == i32::from(pb::MountType::Cache);
+                    if bind && mount.input < 0 {
+                        found.push(format!("nothing at {}", mount.dest));
+                    } else if !bind && !cache {
+                        found.push(format!("a mount of type {}", mount.mount_type));
+                    }
+                    if mount.dest != "/" && !mount.dest.starts_with("C:\\") {
+                        found.push(format!("a mount at {}", mount.dest));
+                    }
+                    if mount.selector.contains('\\') {
+                        found.push(format!("the selector {}", mount.selector));
+                    }
+                }
+                let args = exec.meta.map_or(0, |meta| meta.args.len());
+                found.extend((args != 1).then(|| "a command that is not one line".to_owned()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn a_windows_lane_as_llb() {
+    let loaded = load(LANES, "");
+    insta::assert_snapshot!(::llb::view::text(&definition(&loaded, "amd64")));
+}
+
+#[test]
+fn a_windows_bundle_stands_on_the_base_image() {
+    let loaded = load(LANES, "");
+    let text = ::llb::view::text(&definition(&loaded, "amd64/bundle"));
+    insta::assert_snapshot!(
+        text.lines()
+            .skip_while(|line| !line.contains("[bundle]"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
+}
+
+#[test]
+fn nothing_of_a_windows_lane_needs_what_windows_lacks() {
+    let loaded = load(LANES, "");
+    for target in [
+        "amd64",
+        "amd64/bundle",
+        "amd64/media",
+        "amd64/gates",
+        "amd64/base",
+        "amd64/onnx",
+    ] {
+        assert_eq!(
+            not_on_windows(&definition(&loaded, target)),
+            [""; 0],
+            "{target}"
+        );
+    }
+}
+
+#[test]
+fn the_build_number_of_the_base_is_in_platform_and_config() {
+    let loaded = load(LANES, "");
+    let worker = Platform::new("windows", "amd64");
+    for target in ["amd64", "amd64/bundle"] {
+        let lowered = lower_on(&loaded, &request(target, &[]), &Caps::all(), worker.clone());
+        let lowered = lowered.unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+        assert_eq!(lowered.platform, "windows(10.0.20348.2113)/amd64");
+        let config: serde_json::Value = serde_json::from_slice(&lowered.config).expect("JSON");
+        assert_eq!(config["os"], "windows");
+        assert_eq!(config["os.version"], "10.0.20348.2113");
+    }
+}
+
+#[test]
+fn a_stage_on_windows_with_no_system_under_it_is_refused() {
+    let text = LANES.replace(
+        "[stage.image]\nfrom = \"toolchain\"",
+        "[stage.image]\nfrom = \"ffmpeg\"",
+    );
+    insta::assert_snapshot!(wrong(&text));
+    let text = LANES.replace(
+        "[stage.ffmpeg]\nfrom = \"toolchain\"",
+        "[stage.ffmpeg]\nfrom = \"scratch\"",
+    );
+    insta::assert_snapshot!(wrong(&text));
+}
+
+#[test]
+fn paths_that_windows_does_not_have_are_refused_together() {
+    let text = LANES
+        .replace(r"at = 'C:\patches'", "at = '/patches'")
+        .replace(r"at = 'C:\cache'", r"at = 'C:\cache/x'")
+        .replace(r"at = 'C:\onnx'", r"at = 'D:\onnx'")
+        .replace(
+            r"tree = ['C:\runtime\opencv']",
+            r"tree = ['C:\runtime\aux.d']",
+        );
+    insta::assert_snapshot!(wrong(&text));
+}
+
+#[test]
+fn one_path_and_one_variable_have_one_spelling() {
+    let text = LANES
+        .replace(
+            r"sub = 'C:\runtime\lib\onnx', at",
+            r"sub = 'C:\Runtime\lib\onnx', at",
+        )
+        .replace("env.Path = { prepend", "env.PATH = { prepend");
+    insta::assert_snapshot!(wrong(&text));
+}
+
+#[test]
+fn a_step_without_path_a_mount_over_the_system_and_some_of_a_directory_are_refused() {
+    let text = LANES
+        .replace("env.Path = { set", "env.Paths = { set")
+        .replace("env.Path = { prepend", "env.Lib = { prepend")
+        .replace(r"at = 'C:\cache'", r"at = 'C:\ProgramData'")
+        .replace(r"at = 'C:\ff'", r"at = 'C:\runtime\lib\onnx\x'")
+        .replace(r#"uses = ["ffmpeg", "#, r#"uses = ["ffmpeg", "onnx", "#);
+    insta::assert_snapshot!(wrong(&text));
+}
+
+fn wrong(text: &str) -> String {
+    let loaded = load(text, "");
+    let Ok(graph) = &loaded.graph else {
+        return rendered(&loaded);
+    };
+    match plan(graph, &request("amd64", &[])) {
+        Ok(_) => "nothing is wrong".into(),
+        Err(report) => report.render(&loaded.sources, false),
+    }
+}
+
+#[test]
+fn a_base_image_that_sets_path_in_its_own_spelling_is_edited_not_doubled() {
+    let text = LANES.replace("env.Path", "env.PATH").replace(
+        "{ set = ['C:\\Program Files\\PowerShell\\7', ",
+        "{ append = [",
+    );
+    let loaded = load(&text, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let selection = stages::plan::select(graph, &request("amd64/toolchain", &[])).expect("a lane");
+    let mut facts = crate::common::facts(&selection);
+    for fact in facts.images.values_mut() {
+        fact.config.env.push("path=C:\\pwsh".into());
+    }
+    let plan = stages::plan::plan(&selection, &facts).expect("a plan");
+    let step = &plan.stages.last().expect("a stage").steps[0];
+    let env: Vec<String> = step.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    assert_eq!(
+        env,
+        [r"PATH=C:\llvm\bin;C:\pwsh;C:\Windows\System32;C:\Windows"]
+    );
+}
+
+#[test]
+fn an_empty_variable_is_a_warning_and_a_raw_line_needs_windows() {
+    let text = LANES.replace("args = [\"REF\"]", "args = [\"REF\"]\nenv = { LIB = \"\" }");
+    let loaded = load(&text, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let (planned, _) = plan(graph, &request("amd64", &[])).expect("a plan");
+    let warnings: Vec<&str> = planned.warnings.iter().map(|w| w.rule.0).collect();
+    assert_eq!(warnings, ["LK044"]);
+    let linux = "[graph]\nname = \"l\"\n[lane.amd64]\nplatform = \"linux/amd64\"\noutput.o = { stage = \"s\" }\n[stage.s]\nfrom = { image = \"x\" }\n[[stage.s.step]]\nname = \"a\"\ncommand-line = \"a b\"\n";
+    insta::assert_snapshot!(wrong(linux));
+}
