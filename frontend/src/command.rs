@@ -17,6 +17,8 @@ use clap::{Parser, Subcommand};
 
 use stages::plan;
 
+use stages::file::Entry;
+
 use crate::lanefile::{LaneFile, Loaded, Wrong};
 
 /// Something is wrong with the lane file.
@@ -116,15 +118,54 @@ fn load(file: &Path) -> Result<Loaded, Stop> {
         .file_name()
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
-    let lane_file = LaneFile::parse(&name, bytes).map_err(Stop::Wrong)?;
+    let directory = file.parent().unwrap_or(Path::new(""));
+    let mut lane_file = LaneFile::parse(&name, bytes).map_err(Stop::Wrong)?;
+    if let Some(mut walk) = lane_file.includes().map_err(Stop::Wrong)? {
+        while let Some(below) = walk.next() {
+            let entries = list(&directory.join(below)).map_err(Stop::Unable)?;
+            walk.listed(entries);
+        }
+        let found = lane_file.included(walk).map_err(Stop::Wrong)?;
+        let bytes = |path: String| {
+            let bytes = read(&directory.join(&path));
+            (path, bytes)
+        };
+        lane_file = lane_file
+            .include(found.into_iter().map(bytes))
+            .map_err(Stop::Wrong)?;
+    }
     let pins = match lane_file.pins() {
         None => None,
-        Some(path) => match read(&file.parent().unwrap_or(Path::new("")).join(&path)) {
+        Some(path) => match read(&directory.join(&path)) {
             Ok(bytes) => Some((path, bytes)),
             Err(why) => return Err(Stop::Wrong(lane_file.unread_pins(&why))),
         },
     };
     lane_file.graph(pins).map_err(Stop::Wrong)
+}
+
+/// What a directory has; one that is not there has nothing. Names that are not UTF-8 match no pattern.
+fn list(path: &Path) -> Result<Vec<Entry>, String> {
+    let here = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    let said = |error: io::Error| format!("{}: {error}", here.display());
+    let entries = match fs::read_dir(here) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(said(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(said)?;
+        let directory = entry.file_type().map_err(said)?.is_dir();
+        if let Ok(name) = entry.file_name().into_string() {
+            found.push(Entry { name, directory });
+        }
+    }
+    Ok(found)
 }
 
 /// Reads a file, unless it is larger than a lane file may be. What is no regular file may never end.

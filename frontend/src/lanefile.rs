@@ -1,10 +1,10 @@
 //! A lane file with what it names beside it, from wherever its bytes come.
 //!
-//! Who has the bytes (an engine's bridge, a disk) asks [`LaneFile::pins`] what else to read, reads it, and gets the
-//! [`Graph`]. What is wrong comes back with the texts that it is about, so that it can be shown.
+//! Who has the bytes (an engine's bridge, a disk) asks [`LaneFile::includes`] and [`LaneFile::pins`] what else to read,
+//! reads it, and gets the [`Graph`]. What is wrong comes back with the texts that it is about, so that it can be shown.
 
 use stages::diag::{Diagnostic, Report, SourceId, Sources, rule};
-use stages::file::{self, Document, Pins};
+use stages::file::{self, Document, Pins, Walk};
 use stages::graph::{self, Graph};
 use stages::view;
 
@@ -53,6 +53,86 @@ impl LaneFile {
         }
     }
 
+    /// The patterns of the files that it includes, in the directory that `name` is relative to.
+    #[must_use]
+    pub fn patterns(&self) -> Vec<String> {
+        let include = self.document.graph.include.iter();
+        let plain = |path: &str| path.strip_prefix("./").unwrap_or(path).to_owned();
+        include
+            .map(|pattern| beside(&self.name, &plain(&pattern.value)))
+            .collect()
+    }
+
+    /// The search for the files that it includes, if it includes any.
+    ///
+    /// # Errors
+    /// Patterns that cannot be.
+    pub fn includes(&self) -> Result<Option<Walk>, Wrong> {
+        Walk::new(&self.document.graph).map_err(|report| self.wrong(report))
+    }
+
+    /// The paths of included files that a finished search found, in the directory that `name` is relative to.
+    ///
+    /// # Errors
+    /// Patterns that stand for nothing, and too many files.
+    pub fn included(&self, walk: Walk) -> Result<Vec<String>, Wrong> {
+        let own = self.name.rsplit('/').next().unwrap_or(&self.name);
+        let found = walk.finish(own).map_err(|report| self.wrong(report))?;
+        Ok(found.iter().map(|path| beside(&self.name, path)).collect())
+    }
+
+    /// The same with the tables of included files: paths with their bytes, or why they could not be read.
+    ///
+    /// # Errors
+    /// All that is wrong with their form, and names that are declared twice.
+    pub fn include(
+        mut self,
+        files: impl IntoIterator<Item = (String, Result<Vec<u8>, String>)>,
+    ) -> Result<Self, Wrong> {
+        let mut report = Report::default();
+        let mut read = 0_u64;
+        for (name, bytes) in files {
+            let size = bytes.as_ref().map_or(0, Vec::len);
+            read = read.saturating_add(u64::try_from(size).unwrap_or(u64::MAX));
+            let bytes = bytes.and_then(|bytes| match read > file::MAX_INCLUDED_BYTES {
+                true => Err(format!(
+                    "included files may have {} bytes together",
+                    file::MAX_INCLUDED_BYTES
+                )),
+                false => Ok(bytes),
+            });
+            match self.one(&name, bytes) {
+                Ok(document) => self.document.include(document, &mut report),
+                Err(more) => report.extend(more),
+            }
+        }
+        match report.into_result(()) {
+            Ok(()) => Ok(self),
+            Err(report) => Err(self.wrong(report)),
+        }
+    }
+
+    fn one(&mut self, name: &str, bytes: Result<Vec<u8>, String>) -> Result<Document, Report> {
+        let unread = |why: String| {
+            let mut diagnostic =
+                Diagnostic::new(rule::PATH, format!("{name} cannot be read: {why}"));
+            if let Some(pattern) = self.document.graph.include.first() {
+                diagnostic = diagnostic.at(&pattern.span, "it is included here");
+            }
+            Report::from(diagnostic)
+        };
+        let bytes = bytes.map_err(unread)?;
+        let id = add(&mut self.sources, name, bytes)?;
+        file::parse_included(&self.sources, id, &self.document.graph)
+    }
+
+    fn wrong(&self, report: Report) -> Wrong {
+        Wrong {
+            sources: self.sources.clone(),
+            report,
+        }
+    }
+
     /// The path of the pins file, in the directory that `name` is relative to.
     #[must_use]
     pub fn pins(&self) -> Option<String> {
@@ -76,10 +156,7 @@ impl LaneFile {
         if let Some(pins) = &self.document.graph.versions {
             diagnostic = diagnostic.at(&pins.span, "named here");
         }
-        Wrong {
-            sources: self.sources.clone(),
-            report: diagnostic.into(),
-        }
+        self.wrong(diagnostic.into())
     }
 
     /// Makes the graph, with the pins file's path and bytes if there is one.

@@ -81,6 +81,36 @@ fn a_file_of_another_directory_is_checked_with_the_pins_beside_it() {
 }
 
 #[test]
+fn included_files_are_checked_with_the_lane_file() {
+    let (top, stage) = LANES.split_at(LANES.find("[stage.hello]").unwrap());
+    let include = "name = \"hello\"\ninclude = [\"stages/*.toml\"]";
+    let top = top.replace("name = \"hello\"", include);
+    let right = directory(&top, "BUSYBOX=1.36\n");
+    let stages = right.path().join("stages");
+    std::fs::create_dir(&stages).unwrap();
+    std::fs::write(stages.join("hello.toml"), stage).unwrap();
+    std::fs::write(stages.join("note.md"), "no").unwrap();
+    let (code, _, stderr) = texts(&lanekit(right.path(), &["check"]));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+
+    std::fs::write(
+        stages.join("more.toml"),
+        format!("{stage}fiels = 1\n[graph]\nname = \"x\"\n"),
+    )
+    .unwrap();
+    let (code, _, stderr) = texts(&lanekit(right.path(), &["check"]));
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!("included_and_wrong", stderr);
+    std::fs::write(stages.join("more.toml"), stage).unwrap();
+    let (_, _, stderr) = texts(&lanekit(right.path(), &["check"]));
+    insta::assert_snapshot!("included_twice", stderr);
+    std::fs::remove_dir_all(&stages).unwrap();
+    let (code, _, stderr) = texts(&lanekit(right.path(), &["check"]));
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!("included_nothing", stderr);
+}
+
+#[test]
 fn what_cannot_be_read_and_bad_usage_are_exit_2() {
     let empty = tempfile::tempdir().unwrap();
     let (code, _, stderr) = texts(&lanekit(empty.path(), &["check"]));

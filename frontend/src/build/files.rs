@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use llb::proto::pb;
 use llb::{Definition, Digest, Local, Metadata, Output};
+use stages::file::Walk;
 
 use super::context::Main;
 use crate::gateway::bridge::{Bridge, Evaluate, Ref};
@@ -69,7 +70,14 @@ pub(super) async fn read(bridge: &Bridge, opts: &Opts, main: &Main) -> Result<Re
     let bytes = read_text(bridge, &first, name)
         .await
         .map_err(|failure| unread(failure, opts))?;
-    let lane_file = LaneFile::parse(name, bytes)?;
+    let mut lane_file = LaneFile::parse(name, bytes)?;
+    let mut patterns = lane_file.patterns();
+    if let Some(walk) = lane_file.includes()? {
+        patterns.push(name.to_owned());
+        let paths: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let from = directory.open(&paths).await?.0;
+        lane_file = included(bridge, &from, name, lane_file, walk).await?;
+    }
     let pins = match lane_file.pins() {
         None => None,
         Some(path) => {
@@ -89,6 +97,28 @@ pub(super) async fn read(bridge: &Bridge, opts: &Opts, main: &Main) -> Result<Re
         vertex,
         made: first,
     })
+}
+
+/// The lane file with the files that it includes.
+async fn included(
+    bridge: &Bridge,
+    from: &Ref,
+    name: &str,
+    lane_file: LaneFile,
+    mut walk: Walk,
+) -> Result<LaneFile, Unread> {
+    while let Some(below) = walk.next() {
+        let path = beside(name, below);
+        let entries = bridge.read_dir(from, path.trim_end_matches('/')).await;
+        walk.listed(entries.map_err(|failure| failure.context("look for included files"))?);
+    }
+    let mut files = Vec::new();
+    for path in lane_file.included(walk)? {
+        let bytes = read_text(bridge, from, &path).await;
+        let bytes = bytes.map_err(|failure| failure.message().to_owned());
+        files.push((path, bytes));
+    }
+    Ok(lane_file.include(files)?)
 }
 
 /// What another build gives in place of a directory of the client, if it gives anything. One that is empty is no

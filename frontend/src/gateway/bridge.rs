@@ -14,6 +14,8 @@ use stages::plan::Commit;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tonic::codegen::http::Uri;
 
+use stages::file::Entry;
+
 use super::error::Failure;
 use super::opts::CacheImport;
 use super::transport::{self, Connection, Engine, MAX_MESSAGE};
@@ -318,6 +320,35 @@ impl Bridge {
         };
         let answer = self.client.clone().read_file(request).await?;
         Ok(answer.into_inner().data)
+    }
+
+    /// What a directory has; nothing when it is not there.
+    ///
+    /// # Errors
+    /// When it is no directory, or the file system could not be made.
+    pub async fn read_dir(&self, of: &Ref, path: &str) -> Result<Vec<Entry>, Failure> {
+        let request = gateway::ReadDirRequest {
+            r#ref: of.id.clone(),
+            dir_path: path.to_owned(),
+            ..gateway::ReadDirRequest::default()
+        };
+        let listed = match self.client.clone().read_dir(request).await {
+            Ok(listed) => listed.into_inner().entries,
+            Err(status) => {
+                let failure = Failure::from(status);
+                return if failure.message().contains("no such file or directory") {
+                    Ok(Vec::new())
+                } else {
+                    Err(failure)
+                };
+            }
+        };
+        let entry = |stat: llb::proto::fsutil::Stat| Entry {
+            // Engines send names; a path would be of a bug of theirs, and match nothing.
+            name: stat.path,
+            directory: stat.mode & MODE_DIR != 0,
+        };
+        Ok(listed.into_iter().map(entry).collect())
     }
 
     /// Looks an image up: its digest and its config for a platform. `shown` is its line in the progress.

@@ -444,9 +444,36 @@ impl LlbBridge for Bridge {
 
     async fn read_dir(
         &self,
-        _: Request<ReadDirRequest>,
+        request: Request<ReadDirRequest>,
     ) -> Result<Response<ReadDirResponse>, Status> {
-        Err(Status::unimplemented("no directories here"))
+        let request = request.into_inner();
+        let local = self.make(&request.r#ref).await?;
+        let files = local.and_then(|local| self.script.locals.get(&local));
+        let prefix = match request.dir_path.as_str() {
+            "" => String::new(),
+            path => format!("{path}/"),
+        };
+        let below = files.into_iter().flat_map(|files| files.keys());
+        let below = below.filter_map(|path| path.strip_prefix(&prefix));
+        let names: BTreeMap<&str, bool> = below
+            .map(|rest| match rest.split_once('/') {
+                Some((name, _)) => (name, true),
+                None => (rest, false),
+            })
+            .collect();
+        if names.is_empty() {
+            return Err(Status::unknown(format!(
+                "lstat {prefix}: no such file or directory"
+            )));
+        }
+        let stat = |(name, directory): (&str, bool)| Stat {
+            path: name.to_owned(),
+            mode: if directory { 1 << 31 | 0o755 } else { 0o644 },
+            ..Stat::default()
+        };
+        Ok(Response::new(ReadDirResponse {
+            entries: names.into_iter().map(stat).collect(),
+        }))
     }
 
     async fn resolve_image_config(

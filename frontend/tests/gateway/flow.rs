@@ -283,6 +283,63 @@ async fn pins_of_another_name_take_a_second_transfer() {
     ran.built();
 }
 
+/// The lane file without its stage, and the file that has it.
+fn in_two_files() -> (String, String) {
+    let (top, stage) = HELLO.split_at(HELLO.find("[stage.hello]").unwrap());
+    let include = "name = \"hello\"\ninclude = [\"stages/*.toml\"]";
+    (top.replace("name = \"hello\"", include), stage.to_owned())
+}
+
+#[tokio::test]
+async fn included_files_are_sent_by_pattern_and_build_the_same() {
+    let (top, stage) = in_two_files();
+    let script = engine(HELLO)
+        .file("dockerfile", "sub/lanes.toml", top)
+        .file("dockerfile", "sub/versions.env", "HELLO_WHOM=world\n")
+        .file("dockerfile", "sub/stages/note.md", "not this")
+        .file("dockerfile", "sub/stages/hello.toml", stage);
+    let ran = run(script, &["filename=sub/lanes.toml"]).await;
+    let steps = |ran: &Ran| {
+        let mut ops = ran.solved().definition.unwrap().def;
+        ops.sort();
+        ops
+    };
+    let whole = run(engine(HELLO), &["filename=lanes.toml"]).await;
+    assert_eq!(steps(&ran), steps(&whole));
+    let log = ran.fake.log();
+    let sent = log.solves.iter().flat_map(|solve| {
+        let ops = &solve.definition.as_ref().unwrap().def;
+        ops.iter()
+            .filter_map(|op| match pb::Op::decode(op.as_slice()).unwrap().op {
+                Some(pb::op::Op::Source(source)) => source.attrs.get("local.followpaths").cloned(),
+                _ => None,
+            })
+    });
+    assert!(
+        sent.collect::<Vec<_>>()
+            .contains(&r#"["sub/lanes.toml","sub/stages/*.toml"]"#.to_owned())
+    );
+}
+
+#[tokio::test]
+async fn an_included_file_that_is_wrong_is_shown_with_its_own_name() {
+    let (top, stage) = in_two_files();
+    let wrong = stage.replace("files = ", "fiels = ");
+    let script = engine(&top).file("dockerfile", "stages/hello.toml", wrong);
+    let ran = run(script, &["filename=lanes.toml"]).await;
+    let message = ran.answer.unwrap_err().message;
+    assert!(
+        message.contains("stages/hello.toml") && message.contains("fiels"),
+        "{message}"
+    );
+    let ran = run(engine(&top), &["filename=lanes.toml"]).await;
+    let message = ran.answer.unwrap_err().message;
+    assert!(
+        message.contains("`stages/*.toml` includes nothing"),
+        "{message}"
+    );
+}
+
 #[tokio::test]
 async fn the_same_build_sends_the_same_bytes_whatever_the_order_of_the_options() {
     let opts = [

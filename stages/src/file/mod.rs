@@ -1,6 +1,7 @@
 //! Text → declared tables. Every key is known or an error; every value keeps its span.
 
 mod file_step;
+mod include;
 pub mod keys;
 mod model;
 mod mounts;
@@ -11,9 +12,10 @@ mod reference;
 mod schema;
 
 pub use file_step::{CopyFrom, CopyStep, FileStep};
+pub use include::{Entry, MAX_INCLUDED, MAX_INCLUDED_BYTES, Walk};
 pub use model::*;
 pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};
-pub use parse::parse;
+pub use parse::{parse, parse_included};
 pub use pins::{Pin, Pins, parse_pins};
 pub use reference::reference;
 pub use schema::schema;

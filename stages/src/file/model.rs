@@ -45,6 +45,8 @@ pub struct GraphTable {
     pub versions: Option<Text>,
     /// Which pins of that file are ours: patterns, `!` takes out.
     pub pins: Vec<Text>,
+    /// Further files of tables: paths in or below the lane file's directory, with patterns.
+    pub include: Vec<Text>,
     /// The lane that is built when the caller names none.
     pub default: Option<Text>,
     /// The header.

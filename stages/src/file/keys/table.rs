@@ -61,6 +61,7 @@ static GRAPH: Table = Table {
         key("name", Text, NEEDED, "name of the graph, for people"),
         key("versions", Text, Some("no pins"), "the pins file, in or below the lane file's directory"),
         key("pins", TEXTS, Some("all"), "which of its pins are ours: patterns, `!` takes out, the last that matches decides"),
+        key("include", TEXTS, NONE, "further files of tables, in or below the lane file's directory; path parts may have `*` and `?`"),
         key("default", Text, OPEN, "the lane that is built without `--target`; a graph with one lane needs none"),
     ]],
 };

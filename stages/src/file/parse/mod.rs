@@ -30,6 +30,50 @@ type Value<'i> = toml::Spanned<DeValue<'i>>;
 /// # Errors
 /// Everything that is wrong with its form: TOML errors, unknown keys, wrong types, missing keys.
 pub fn parse(sources: &Sources, id: SourceId) -> Result<Document, Report> {
+    read(sources, id, "a lane file", |fields, report| {
+        let graph = match fields.get("graph") {
+            Some(value) => graph_table(fields.source(), value, report),
+            None => {
+                report.push(
+                    fields
+                        .missing("graph")
+                        .help("a lane file begins with [graph] name = \"…\""),
+                );
+                None
+            }
+        };
+        tables(fields, graph, report)
+    })
+}
+
+/// Reads a file that a lane file with this `[graph]` includes: the same form, without `[graph]`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_included(
+    sources: &Sources,
+    id: SourceId,
+    graph: &GraphTable,
+) -> Result<Document, Report> {
+    read(sources, id, "an included file", |fields, report| {
+        if let Some(value) = fields.get("graph") {
+            report.push(
+                Diagnostic::new(rule::UNKNOWN_KEY, "an included file has no `[graph]`")
+                    .at(&Span::new(id, value.span()), "second")
+                    .related(&graph.span, "the lane file's")
+                    .help("what holds for the whole graph stands in the lane file"),
+            );
+        }
+        tables(fields, Some(graph.clone()), report)
+    })
+}
+
+fn read(
+    sources: &Sources,
+    id: SourceId,
+    what: &str,
+    document: impl FnOnce(&mut Fields<'_, '_>, &mut Report) -> Option<Document>,
+) -> Result<Document, Report> {
     let text = &sources.get(id).text;
     let mut report = Report::default();
     let (root, errors) = DeTable::parse_recoverable(text);
@@ -45,7 +89,7 @@ pub fn parse(sources: &Sources, id: SourceId) -> Result<Document, Report> {
         return report.into_result(()).and(Err(Report::default()));
     }
     let top = Span::new(id, 0..text.find('\n').unwrap_or(text.len()));
-    let mut fields = Fields::new(id, root.get_ref(), top, "a lane file");
+    let mut fields = Fields::new(id, root.get_ref(), top, what);
     let document = document(&mut fields, &mut report);
     fields.finish(&mut report);
     match document {
@@ -54,18 +98,11 @@ pub fn parse(sources: &Sources, id: SourceId) -> Result<Document, Report> {
     }
 }
 
-fn document(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Document> {
-    let graph = match fields.get("graph") {
-        Some(value) => graph_table(fields.source(), value, report),
-        None => {
-            report.push(
-                fields
-                    .missing("graph")
-                    .help("a lane file begins with [graph] name = \"…\""),
-            );
-            None
-        }
-    };
+fn tables(
+    fields: &mut Fields<'_, '_>,
+    graph: Option<GraphTable>,
+    report: &mut Report,
+) -> Option<Document> {
     let args = table_of(fields, "arg", Names::Variable, report, arg);
     let hosts = table_of(fields, "host", Names::Variable, report, host);
     let switches = table_of(fields, "switch", Names::Word, report, switch);
@@ -162,6 +199,11 @@ fn graph_table(source: SourceId, value: &Value<'_>, report: &mut Report) -> Opti
             .text("versions", report)
             .filter(|path| path_below(path, report)),
         pins: fields.texts("pins", report),
+        include: fields
+            .texts("include", report)
+            .into_iter()
+            .filter(|path| path_below(path, report))
+            .collect(),
         default: fields.text("default", report),
         span: fields.span().clone(),
         name: name.unwrap_or_else(|| Spanned::new(String::new(), fields.span().clone())),
