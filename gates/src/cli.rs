@@ -2,6 +2,7 @@
 
 mod args;
 mod overlap;
+mod run;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -34,6 +35,10 @@ lanegate: checks of binary trees with one report
       are these verdicts there, and green?
   lanegate overlap --tree STAGE=DIR... [--fold] [--any GLOB]... [--take GLOB=STAGE]...
       is what several trees have the same in each?
+  lanegate run --out DIR [--env] [-- COMMAND...]
+      runs a command and writes down its output and exit code; --env the environment that it has
+  lanegate manifest --target T --root DIR= --out FILE [--contract GLOB]... [--set NAME=VALUE]...
+      lists what a product holds, for the gate of that name
   lanegate arch-table
       print the targets and what is known of them
 
@@ -57,15 +62,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
+/// What a command does with its arguments.
+type Run = fn(Parser) -> Result<Exit, Failure>;
+
 /// The commands that are no gate's name. A new one is a module and a row here.
-const COMMANDS: [(&str, fn(Parser) -> Result<Exit, Failure>); 5] = [
+const COMMANDS: [(&str, Run); 7] = [
     ("arch-table", |args| {
         rest_is_empty(args)?;
         print(arch_table::TEXT)
     }),
     ("assert", run_assert),
     ("inspect", run_inspect),
+    ("manifest", run::manifest),
     ("overlap", overlap::run),
+    ("run", run::run),
     ("seal", run_seal),
 ];
 

@@ -13,6 +13,7 @@ pub mod pe;
 pub mod zip;
 
 use std::borrow::Cow;
+use std::fmt;
 
 /// A machine class as reports spell it: `ARM64`, `ARM64X`, `ELF64 AArch64`.
 pub type Class = Cow<'static, str>;
@@ -24,6 +25,15 @@ pub enum Fault {
     Damaged(String),
     /// A named bound of [`crate::limit`] was overrun.
     Limit(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(why) => f.write_str(why),
+            Self::Limit(why) => write!(f, "limit {why}"),
+        }
+    }
 }
 
 impl Fault {

@@ -8,7 +8,22 @@
 //! the report. [`Check::Demand`] is what *assert* holds against a report: changing it looks at
 //! nothing again. Floors and allow entries are common to all gates ([`crate::policy`]).
 
+pub mod absent;
 pub mod arch;
+pub mod contract;
+pub mod coverage;
+pub mod deps;
+pub mod env;
+pub mod exec;
+pub mod files;
+pub mod floors;
+pub mod leak;
+pub mod manifest;
+pub mod overlap;
+pub mod suites;
+pub mod wheel;
+
+use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,7 +37,22 @@ use crate::seen::Seen;
 use crate::walk::Root;
 
 /// Every gate, by name.
-pub static GATES: [Gate; 1] = [Gate::of::<arch::Arch>()];
+pub static GATES: [Gate; 14] = [
+    Gate::of::<absent::Absent>(),
+    Gate::of::<arch::Arch>(),
+    Gate::of::<contract::Contract>(),
+    Gate::of::<coverage::Coverage>(),
+    Gate::of::<deps::Deps>(),
+    Gate::of::<env::Env>(),
+    Gate::of::<exec::Exec>(),
+    Gate::of::<files::Files>(),
+    Gate::of::<floors::Floors>(),
+    Gate::of::<leak::Leak>(),
+    Gate::of::<manifest::Manifests>(),
+    Gate::of::<overlap::Overlap>(),
+    Gate::of::<suites::Tests>(),
+    Gate::of::<wheel::Wheels>(),
+];
 
 /// What a gate is.
 pub trait Check {
@@ -101,6 +131,9 @@ pub struct Gate {
     judge: fn(&Inspected, &Object) -> Result<Vec<Finding>, String>,
     count: fn(&str, &Item) -> u64,
 }
+
+/// Texts by name, such as an environment.
+pub type Names = BTreeMap<String, String>;
 
 /// A JSON object.
 pub type Object = Map<String, Value>;

@@ -44,6 +44,45 @@ impl Seen {
         });
     }
 
+    /// Something wrong that is said in words alone.
+    pub fn wrong(&mut self, rule: Rule, subject: &Name, why: impl Into<String>) {
+        self.finding(rule, subject, "", "", why);
+    }
+
+    /// A value that is another than it must be; an empty one is told as such.
+    pub fn differs(
+        &mut self,
+        rule: Rule,
+        subject: &Name,
+        actual: impl Into<String>,
+        expected: impl Into<String>,
+        why: impl Into<String>,
+    ) {
+        let value = |text: String| {
+            if text.is_empty() {
+                "nothing".to_owned()
+            } else {
+                text
+            }
+        };
+        let (actual, expected) = (value(actual.into()), value(expected.into()));
+        self.finding(rule, subject, &actual, &expected, why);
+    }
+
+    /// Something inspected, with the numbers that it adds to floors.
+    pub fn count(&mut self, kind: &str, subject: &Name, numbers: &[(&str, u64)]) {
+        let numbers = numbers.iter().map(|(word, n)| ((*word).to_owned(), *n));
+        self.item(subject, kind, numbers.collect());
+    }
+
+    /// The ids of all findings, sorted.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.findings.iter().map(|f| f.id.as_str()).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// A file or member that cannot be believed; `damaged` is the gate's rule for that.
     pub fn fault(&mut self, damaged: Rule, subject: &Name, what: &str, fault: &Fault) {
         self.counts.unreadable += 1;
@@ -64,7 +103,8 @@ impl Seen {
         self.counts.zip_members += u64::from(subject.bytes().contains(&b'!'));
         *self.counts.by_kind.entry(kind.to_owned()).or_default() += 1;
         for (class, count) in &classes {
-            *self.counts.by_class.entry(class.clone()).or_default() += count;
+            let sum: &mut u64 = self.counts.by_class.entry(class.clone()).or_default();
+            *sum = sum.saturating_add(*count);
         }
         self.items.push(Item {
             classes,

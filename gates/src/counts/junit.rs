@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<Summary, String> {
                 }
                 if empty {
                     close(
-                        &element.local_name().as_ref().to_owned(),
+                        element.local_name().as_ref(),
                         &mut summary,
                         &mut suites,
                         &mut case,

@@ -2,8 +2,11 @@
 
 use super::{Counts, Summary};
 
+/// Where a word counts; nowhere for what is no test.
+type Place = fn(&mut Counts) -> Option<&mut u64>;
+
 /// The words of a summary, and where each counts.
-const WORDS: [(&str, fn(&mut Counts) -> Option<&mut u64>); 11] = [
+const WORDS: [(&str, Place); 11] = [
     ("passed", |c| Some(&mut c.passed)),
     ("xpassed", |c| Some(&mut c.passed)),
     ("failed", |c| Some(&mut c.failed)),

@@ -15,6 +15,8 @@ pub mod marker;
 pub mod metadata;
 pub mod record;
 pub mod requirement;
+pub mod runtime;
+pub mod wheel;
 
 /// A distribution's name in the form in which names are compared (PEP 503): lower case, runs of
 /// `-`, `_` and `.` as one `-`.
