@@ -64,7 +64,7 @@ pub async fn run(
     };
     build.names_to_run_anew(&loaded.graph)?;
     let (plan, facts, used) = build.plan(&loaded).await?;
-    build.warn(&vertex, &facts, &used).await;
+    build.warn(&vertex, &plan, &facts, &used).await;
     let context = build.context(&plan, main.files.as_ref(), &made).await?;
     build.solve(&plan, &facts, &context).await
 }
@@ -154,6 +154,9 @@ impl Build<'_> {
                 "frontend.lanekit.publishable".to_owned(),
                 verdicts::publishable(&plan.unpublishable),
             );
+        }
+        for (name, value) in &plan.annotations {
+            metadata.insert(format!("annotation.{name}"), value.clone().into_bytes());
         }
         if let Some(tag) = &again.tag {
             metadata.insert("frontend.lanekit.tag".to_owned(), tag.clone().into_bytes());

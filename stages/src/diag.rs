@@ -132,6 +132,13 @@ impl<T> Spanned<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule(pub &'static str);
 
+impl Rule {
+    /// Whether it tells of what is perhaps not meant, and stops nothing.
+    pub fn warns(self) -> bool {
+        [rule::EMPTY_VARIABLE, rule::UNVERIFIED].contains(&self)
+    }
+}
+
 /// The rules of the graph. Ids are never reused.
 pub mod rule {
     use super::Rule;
@@ -188,6 +195,10 @@ pub mod rule {
     pub const EMPTY_VARIABLE: Rule = Rule("LK044");
     /// A place of a Windows root where something is already.
     pub const OCCUPIED: Rule = Rule("LK045");
+    /// A stamp that would be part of a content.
+    pub const STAMP: Rule = Rule("LK046");
+    /// A run that has no tag: a gate was skipped, a pin was given.
+    pub const UNVERIFIED: Rule = Rule("LK047");
     /// A file of a step that the ignore file leaves out of the context.
     pub const IGNORED: Rule = Rule("LK050");
 }
@@ -261,8 +272,12 @@ impl Diagnostic {
     }
 
     fn group<'a>(&'a self, sources: &'a Sources) -> Group<'a> {
-        let mut group =
-            Group::with_title(Level::ERROR.primary_title(&*self.message).id(self.rule.0));
+        let level = if self.rule.warns() {
+            Level::WARNING
+        } else {
+            Level::ERROR
+        };
+        let mut group = Group::with_title(level.primary_title(&*self.message).id(self.rule.0));
         // One snippet for each text that the diagnostic points into, the main one first.
         let mut places: Vec<(&Span, &str, AnnotationKind)> = Vec::new();
         if let Some((span, label)) = &self.at {

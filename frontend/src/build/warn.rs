@@ -1,7 +1,7 @@
 //! What a caller is told that stops no build: nothing is dropped in silence.
 
 use llb::SourceFile;
-use stages::plan::Facts;
+use stages::plan::{Facts, Plan};
 
 use super::Build;
 use crate::gateway::bridge::Warning;
@@ -9,8 +9,18 @@ use crate::gateway::bridge::Warning;
 impl Build<'_> {
     /// Tells of what was given and changes nothing, and of what images ask for and do not get. `used` has the keys of
     /// the named contexts that images come from.
-    pub(super) async fn warn(&self, vertex: &llb::Digest, facts: &Facts, used: &[String]) {
-        let told = [self.unknown(), self.idle(used), triggers(facts)].concat();
+    pub(super) async fn warn(
+        &self,
+        vertex: &llb::Digest,
+        plan: &Plan,
+        facts: &Facts,
+        used: &[String],
+    ) {
+        let planned = plan.warnings.iter();
+        let planned = planned
+            .map(|warning| warning.one_line(self.sources))
+            .collect();
+        let told = [self.unknown(), self.idle(used), triggers(facts), planned].concat();
         // They are about no line, so the file's name is all of it that they need.
         let lane_file = self.sources.iter().next();
         let file = lane_file.map(|(_, source)| SourceFile::new(&source.name, "TOML", b"").to_pb());

@@ -62,6 +62,8 @@ pub struct Arg {
     pub about: Text,
     /// What its value may be.
     pub form: Form,
+    /// Whether it says something of the run, not of the content: only configs and tags carry it.
+    pub stamp: bool,
     /// Where it is declared.
     pub span: Span,
 }
@@ -255,6 +257,8 @@ pub struct Output {
     pub stage: Text,
     /// For a bundle: the directory of the product that becomes the root of the output.
     pub root: Option<Template>,
+    /// For a bundle: files of the context beside it, with their directories in the bundle.
+    pub add: Vec<File>,
     /// For an image: the tag that `lanekit` suggests.
     pub tag: Option<Template>,
     /// Where it is declared.
@@ -380,6 +384,8 @@ pub struct ImageTable {
     pub env: BTreeMap<String, Template>,
     /// Labels.
     pub labels: BTreeMap<String, Template>,
+    /// Annotations of the manifest.
+    pub annotations: BTreeMap<String, Template>,
     /// Entrypoint.
     pub entrypoint: Option<Vec<Template>>,
     /// Command.
@@ -388,6 +394,54 @@ pub struct ImageTable {
     pub user: Option<Template>,
     /// Working directory.
     pub workdir: Option<Template>,
+    /// What runs commands that are texts.
+    pub shell: Option<Vec<Template>>,
+    /// The signal that ends it.
+    pub stop_signal: Option<Template>,
+    /// Directories that are volumes of a container.
+    pub volumes: Vec<Template>,
+    /// Ports: `8080/tcp`.
+    pub ports: Vec<String>,
+    /// How an engine sees whether a container is well.
+    pub healthcheck: Option<Healthcheck>,
+}
+
+/// How an engine sees whether a container is well.
+#[derive(Debug, Clone)]
+pub enum Healthcheck {
+    /// It does not: what the base image says is off.
+    None,
+    /// It runs a command.
+    Test {
+        /// The command.
+        test: HealthTest,
+        /// When.
+        times: HealthTimes,
+        /// How often it must fail.
+        retries: Option<u64>,
+    },
+}
+
+/// What a health check runs.
+#[derive(Debug, Clone)]
+pub enum HealthTest {
+    /// A command and its arguments.
+    Cmd(Vec<Template>),
+    /// A text for the shell of the image.
+    Script(Template),
+}
+
+/// When a health check runs; times in nanoseconds, absent ones are the engine's.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HealthTimes {
+    /// From one to the next.
+    pub interval: Option<u64>,
+    /// How long one may take.
+    pub timeout: Option<u64>,
+    /// How long a container may take to start.
+    pub start_period: Option<u64>,
+    /// From one to the next while it starts.
+    pub start_interval: Option<u64>,
 }
 
 /// What a step runs.
@@ -515,6 +569,8 @@ pub struct Gate {
     pub floors: Vec<Floor>,
     /// Why nothing needs to be inspected: the only way to a floor of zero.
     pub empty_ok: Option<Text>,
+    /// Whether a caller may skip it: such a run has no tag.
+    pub skippable: bool,
     /// The whole table.
     pub span: Span,
 }

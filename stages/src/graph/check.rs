@@ -73,6 +73,10 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         check_when(graph, when, report);
     }
     for (name, arg) in &graph.args {
+        if name.starts_with(crate::plan::RESERVED) {
+            let message = format!("argument `{name}` begins as lanekit's own do");
+            report.push(Diagnostic::new(rule::COLLISION, message).at(&arg.span, "rename it"));
+        }
         if let Some(default) = &arg.default
             && let Err(why) = arg.form.check(&default.value)
         {

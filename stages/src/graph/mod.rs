@@ -10,6 +10,7 @@ mod gates;
 pub mod instance;
 mod presence;
 mod setting;
+mod stamp;
 mod tag;
 mod templates;
 mod unused;
@@ -86,6 +87,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         instance::check(&graph, &mut report);
         gates::check(&graph, &mut report);
     }
+    stamp::check(&graph, &mut report);
     unused::check(&graph, &mut report);
     report.into_result(graph)
 }

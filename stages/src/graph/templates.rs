@@ -1,6 +1,6 @@
 //! Every text with values of a stage.
 
-use crate::file::{Brings, Command, EnvEdit, From, Stage, Step};
+use crate::file::{Brings, Command, EnvEdit, From, HealthTest, Healthcheck, Stage, Step};
 use crate::text::Template;
 
 /// Calls `each` for every text with values of a stage.
@@ -47,11 +47,34 @@ pub(super) fn templates_of_work<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a 
 
 /// The texts that only the product's config carries.
 fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
+    stamped(stage).chain(plain(stage)).for_each(each);
+}
+
+/// The texts of a config that may have stamps: environment, labels, annotations.
+fn stamped(stage: &Stage) -> impl Iterator<Item = &Template> {
     let image = &stage.image;
     let values = image.env.values().chain(image.labels.values());
-    let words = image.entrypoint.iter().chain(&image.cmd).flatten();
+    values.chain(image.annotations.values())
+}
+
+/// The other texts of a config.
+pub(super) fn plain(stage: &Stage) -> impl Iterator<Item = &Template> {
+    let image = &stage.image;
+    let lists = image
+        .entrypoint
+        .iter()
+        .chain(&image.cmd)
+        .chain(&image.shell);
     let texts = image.user.iter().chain(&image.workdir);
-    values.chain(words).chain(texts).for_each(each);
+    let health: Vec<&Template> = match &image.healthcheck {
+        Some(Healthcheck::Test { test, .. }) => match test {
+            HealthTest::Cmd(words) => words.iter().collect(),
+            HealthTest::Script(script) => vec![script],
+        },
+        Some(Healthcheck::None) | None => Vec::new(),
+    };
+    let texts = texts.chain(&image.stop_signal).chain(&image.volumes);
+    lists.flatten().chain(texts).chain(health)
 }
 
 /// The texts of a step itself, without what it and its kits bring.

@@ -352,12 +352,13 @@ impl Lowering<'_> {
             PlannedOutput::Product {
                 stage,
                 root,
+                add,
                 config,
                 span,
                 ..
             } => {
                 let (product, platform) = self
-                    .exported(*stage, root.as_deref(), span)
+                    .exported(*stage, root.as_deref(), add, span)
                     .map_err(|e| e.within(span))?;
                 let sealed = self.sealed(product).map_err(|e| e.within(span))?;
                 self.lowered(sealed, config, platform)
@@ -370,12 +371,13 @@ impl Lowering<'_> {
         &mut self,
         stage: StageIndex,
         root: Option<&str>,
+        add: &[(String, String)],
         span: &Span,
     ) -> Result<(Output, Platform), Failed> {
         let planned = &self.plan.stages[stage];
         let tree = matches!(planned.product, Product::Tree(_));
         if self.on_windows() && (tree || root.is_some()) {
-            return self.on_base(stage, root, span);
+            return self.on_base(stage, root, add, span);
         }
         let platform = self.platform_of(planned);
         let Some(product) = self.products[stage].clone() else {
@@ -383,7 +385,7 @@ impl Lowering<'_> {
             return Err(Failed::new(rule::VALUE, text));
         };
         Ok(match root {
-            Some(root) => (self.bundle(&product, root, span)?, platform),
+            Some(root) => (self.bundle(&product, root, add, span)?, platform),
             None => (product, platform),
         })
     }

@@ -2,6 +2,7 @@
 
 use llb::{Copy, FileOp, Output};
 
+use super::step::FILE_MODE;
 use super::{Failed, Lowering, copy_path, copy_some};
 use crate::diag::Span;
 use crate::plan::{CopiedPart, PlannedStage, PlannedStep, Product, StageIndex, TreePath};
@@ -117,11 +118,34 @@ impl Lowering<'_> {
         &self,
         product: &Output,
         root: &str,
+        add: &[(String, String)],
         span: &Span,
     ) -> Result<Output, Failed> {
         let metadata = self.metadata(format!("[bundle] {root}"), span);
         let copy = Copy::new(product.clone(), root, "/").contents();
-        Ok(FileOp::new(None).copy(copy).metadata(metadata).build()?)
+        let op = self.beside(FileOp::new(None).copy(copy), "", add)?;
+        Ok(op.metadata(metadata).build()?)
+    }
+
+    /// Files of the context in a bundle whose root is at `root`, with modes that no checkout
+    /// changes.
+    pub(super) fn beside(
+        &self,
+        mut op: FileOp,
+        root: &str,
+        add: &[(String, String)],
+    ) -> Result<FileOp, Failed> {
+        for (from, to) in add {
+            let Some(context) = &self.context else {
+                let text = format!("there is no context to take `{from}` from");
+                return Err(Failed::new(crate::diag::rule::ENGINE, text));
+            };
+            let to = format!("{}/{to}", root.trim_end_matches('/'));
+            let copy = Copy::new(context.clone(), format!("/{from}"), to);
+            let copy = copy.follow_symlink().contents().make_parents();
+            op = op.copy(copy.mode(FILE_MODE));
+        }
+        Ok(op)
     }
 }
 

@@ -120,6 +120,7 @@ impl Lowering<'_> {
         &self,
         stage: StageIndex,
         root: Option<&str>,
+        add: &[(String, String)],
         span: &Span,
     ) -> Result<(Output, Platform), Failed> {
         let base = self.base_image()?.clone();
@@ -134,6 +135,7 @@ impl Lowering<'_> {
             let product = self.product_at(owner, &from)?;
             op = op.copy(self.copy_of(&product, &from, path));
         }
+        op = self.beside(op, root.unwrap_or_default(), add)?;
         let name = format!("[bundle] {}", root.unwrap_or("tree"));
         let output = op.metadata(self.metadata(name, span)).build()?;
         Ok((output, base.platform))

@@ -6,8 +6,8 @@ use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
 use super::windows::{self, path::Spelling};
 use super::{
-    CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedStage, Product, Selection,
-    StageIndex, Start, StepFile, Work, gate, merge, step,
+    CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedOutput, PlannedStage, Product,
+    Selection, StageIndex, Start, StepFile, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
@@ -24,6 +24,8 @@ pub(super) struct Inherited {
     pub(super) workdir: String,
     /// Config, chain env included.
     pub(super) config: ImageConfig,
+    /// Annotations of the manifest.
+    pub(super) annotations: BTreeMap<String, String>,
     /// Whether nothing is in the root.
     pub(super) empty: bool,
     /// What is known to be in it.
@@ -43,6 +45,8 @@ pub(super) struct Planner<'s, 'g> {
     /// The git sources that steps take files of.
     pub(super) gits: BTreeMap<String, super::GitSource>,
     pub(super) unpublishable: Vec<String>,
+    /// Annotations of what comes out.
+    pub(super) annotations: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
     /// How the lane's paths are spelled.
     pub(super) spelling: Spelling,
@@ -64,6 +68,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         index: BTreeMap::new(),
         report: Report::default(),
         unpublishable: Vec::new(),
+        annotations: BTreeMap::new(),
         gits: BTreeMap::new(),
         warnings: Vec::new(),
         spelling: Spelling::of(&selection.setting.lane.platform.value),
@@ -78,16 +83,26 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         }
     }
     let gates = gate::gates(&mut planner);
+    let reasons = selection.unverified.reasons();
+    for reason in &reasons {
+        let message = format!("this run is unverified: {reason}");
+        planner.warnings.push(
+            Diagnostic::new(rule::UNVERIFIED, message)
+                .at(&selection.setting.lane.span, "what it builds has no tag"),
+        );
+    }
+    planner.unpublishable = reasons;
     let output = planner.output(&gates);
     let Planner {
         stages,
         report,
         unpublishable,
+        annotations,
         gits,
         warnings,
         ..
     } = planner;
-    let context = context(&stages);
+    let context = context(&stages, output.as_ref());
     let (lane, platform) = (
         selection.setting.name.to_owned(),
         selection.setting.lane.platform.value.clone(),
@@ -102,6 +117,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             context,
             gits,
             warnings,
+            annotations,
             unpublishable,
         }),
         None => Err(report.sorted()),
@@ -206,6 +222,7 @@ impl<'g> Planner<'_, 'g> {
                     placed: Vec::new(),
                     config,
                     os_version: fact.os_version.clone(),
+                    annotations: BTreeMap::new(),
                 };
                 (Start::Image(reference), inherited)
             }
@@ -253,37 +270,6 @@ impl<'g> Planner<'_, 'g> {
                 parts.concat().join(self.spelling.separator())
             }
         })
-    }
-
-    /// What only the config carries: after the steps, so that none of them sees it.
-    fn image(&mut self, stage: &Stage, inherited: &mut Inherited) {
-        let Inherited { env, config, .. } = inherited;
-        let image = &stage.image;
-        let mut fill = |t: &Template| self.selection.fill(t, env, &mut self.report);
-        for (name, template) in &image.env {
-            if let Some(value) = fill(template) {
-                config.set_env(name, &value);
-            }
-        }
-        for (name, template) in &image.labels {
-            if let Some(value) = fill(template) {
-                config.labels.insert(name.clone(), value);
-            }
-        }
-        if let Some(user) = image.user.as_ref().and_then(&mut fill) {
-            config.user = user;
-        }
-        if let Some(workdir) = image.workdir.as_ref().and_then(&mut fill) {
-            config.working_dir = workdir;
-        }
-        if let Some(entrypoint) = &image.entrypoint {
-            config.entrypoint = entrypoint.iter().filter_map(&mut fill).collect();
-            // As in a Dockerfile: a base image's command was meant for its own entrypoint.
-            config.cmd.clear();
-        }
-        if let Some(cmd) = &image.cmd {
-            config.cmd = cmd.iter().filter_map(&mut fill).collect();
-        }
     }
 
     fn product(&mut self, stage: &Stage, start: &Start) -> Product {
@@ -439,7 +425,7 @@ fn copied_apart(
 }
 
 /// The paths of the context that the steps read, each once.
-fn context(stages: &[PlannedStage]) -> Vec<String> {
+fn context(stages: &[PlannedStage], output: Option<&PlannedOutput>) -> Vec<String> {
     let steps = || stages.iter().flat_map(|stage| &stage.steps);
     let files = steps().flat_map(|step| step.files.values().flatten());
     let files = files.filter_map(|file| match file {
@@ -453,6 +439,11 @@ fn context(stages: &[PlannedStage]) -> Vec<String> {
         })) => Some(path),
         _ => None,
     });
-    let paths: BTreeSet<&String> = files.chain(copied).collect();
+    let beside = match output {
+        Some(PlannedOutput::Product { add, .. }) => add.as_slice(),
+        Some(PlannedOutput::Gates) | None => &[],
+    };
+    let beside = beside.iter().map(|(from, _)| from);
+    let paths: BTreeSet<&String> = files.chain(copied).chain(beside).collect();
     paths.into_iter().cloned().collect()
 }

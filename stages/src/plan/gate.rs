@@ -23,7 +23,8 @@ pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
 /// The gate, when its product is in the plan.
 fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<PlannedGate> {
     let &of = planner.index.get(gate.of.value.as_str())?;
-    if !planner.selection.setting.holds(gate.when.as_ref()) {
+    let selection = planner.selection;
+    if !selection.setting.holds(gate.when.as_ref()) || selection.unverified.gates.contains(name) {
         return None;
     }
     let mut roots: Vec<TreePath> = if gate.roots.is_empty() {

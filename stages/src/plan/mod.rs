@@ -8,6 +8,7 @@ mod config;
 mod file_step;
 mod gate;
 mod git;
+mod image;
 mod layers;
 mod merge;
 mod mounts;
@@ -16,6 +17,7 @@ mod placed;
 mod select;
 mod step;
 mod tree;
+mod unverified;
 mod uses;
 mod values;
 pub(crate) mod windows;
@@ -32,6 +34,8 @@ pub use merge::{Marker, Merge, MergePart};
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
 pub(crate) use tree::{directories, inside};
+pub(crate) use unverified::RESERVED;
+pub use unverified::Unverified;
 pub use uses::{CopiedPart, UseCopy};
 pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 
@@ -105,6 +109,8 @@ pub struct Plan {
     pub gits: BTreeMap<String, GitSource>,
     /// What is not wrong, and perhaps not meant.
     pub warnings: Vec<Diagnostic>,
+    /// Annotations of the image's manifest.
+    pub annotations: BTreeMap<String, String>,
     /// Why this result may not be published: each a sentence. It has no tag then.
     pub unpublishable: Vec<String>,
 }
@@ -143,6 +149,8 @@ pub enum PlannedOutput {
         stage: StageIndex,
         /// For a bundle: this directory of the product, as the root.
         root: Option<String>,
+        /// For a bundle: files of the context, each with its path below the root.
+        add: Vec<(String, String)>,
         /// Config of the image.
         config: Box<ImageConfig>,
         /// The tag that the lane suggests.

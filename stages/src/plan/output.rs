@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::build::Planner;
 use super::{ImageConfig, PlannedGate, PlannedOutput, Selection, What};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::Output;
+use crate::file::{File, Output};
 use crate::text::Template;
 
 impl Planner<'_, '_> {
@@ -25,9 +25,11 @@ impl Planner<'_, '_> {
             }
             What::Stage(name) => {
                 let &stage = self.index.get(name)?;
+                self.annotations = self.inherited[stage].annotations.clone();
                 Some(PlannedOutput::Product {
                     stage,
                     root: None,
+                    add: Vec::new(),
                     config: Box::new(self.inherited[stage].config.clone()),
                     tag: None,
                     span: self.stages[stage].span.clone(),
@@ -55,15 +57,50 @@ impl Planner<'_, '_> {
         };
         let config = match output.root {
             Some(_) => ImageConfig::default(),
-            None => self.inherited[stage].config.clone(),
+            None => {
+                self.annotations = self.inherited[stage].annotations.clone();
+                self.inherited[stage].config.clone()
+            }
         };
+        let add = output.add.iter().filter_map(|file| self.beside(file));
+        let add = add.collect();
         Some(PlannedOutput::Product {
             stage,
             root,
+            add,
             config: Box::new(config),
             tag: tag.filter(|_| self.unpublishable.is_empty()),
             span: output.span.clone(),
         })
+    }
+}
+
+impl Planner<'_, '_> {
+    /// A file beside a bundle: its path in the context, and in the bundle.
+    fn beside(&mut self, file: &File) -> Option<(String, String)> {
+        if !self.selection.setting.holds(file.when.as_ref()) {
+            return None;
+        }
+        let from = file.from.value.trim_end_matches('/').to_owned();
+        let name = from.rsplit('/').next().unwrap_or(&from).to_owned();
+        let Some(template) = &file.at else {
+            return Some((from, name));
+        };
+        let report = &mut self.report;
+        let at = self.selection.fill(template, &BTreeMap::new(), report)?;
+        let below = at.trim_end_matches('/');
+        let good = below.split('/').all(|part| {
+            !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '*', '?'])
+        });
+        if !good {
+            let message = format!("`{at}` is not a directory of the bundle");
+            self.report.push(
+                Diagnostic::new(rule::PATH, message)
+                    .at(&template.span, "expected a path below its root, with `/`"),
+            );
+            return None;
+        }
+        Some((from, format!("{below}/{name}")))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Lane, Output};
 use crate::graph::{Graph, Setting};
@@ -29,6 +30,8 @@ pub struct Selection<'g> {
     pub what: What<'g>,
     /// Arguments that have a value: the caller's, else the default.
     pub args: BTreeMap<&'g str, String>,
+    /// What is other in this run than the file says.
+    pub unverified: Unverified<'g>,
     /// The commits of git sources, once they were looked up.
     pub(super) commits: BTreeMap<String, String>,
     /// Nobody looked images up: what hangs on their environment is not judged.
@@ -54,6 +57,7 @@ pub enum What<'g> {
 pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, Report> {
     let mut report = Report::default();
     let args = args(graph, request, &mut report);
+    let unverified = Unverified::of(graph, request, &mut report);
     let Some((name, lane, what)) = target(graph, request, &mut report) else {
         return Err(report.sorted());
     };
@@ -89,6 +93,7 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         setting,
         what,
         args,
+        unverified,
         commits: BTreeMap::new(),
         assumed: false,
     };
@@ -112,7 +117,10 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
 }
 
 fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMap<&'g str, String> {
-    let known = |name: &String| graph.args.contains_key(name) || graph.switches.contains_key(name);
+    let known = |name: &String| {
+        let declared = graph.args.contains_key(name) || graph.switches.contains_key(name);
+        declared || name.starts_with(RESERVED)
+    };
     for name in request.args.keys().filter(|name| !known(name)) {
         let found = Diagnostic::new(
             rule::REQUEST,
@@ -133,7 +141,7 @@ fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMa
         } else if let Some(pin) = graph.pins.get(name) {
             found
                 .at(&pin.span, "it is a pin")
-                .help("change it in the pins file")
+                .help(format!("change it in the pins file; for one run without a tag: --build-arg LANEKIT_PIN_{name}=…"))
         } else {
             found
                 .at(&graph.table.span, "this graph")

@@ -15,7 +15,10 @@ impl Selection<'_> {
     /// The value, or `None` where it is absent: an argument without default that nobody set,
     /// a fact that the target's row does not have, a variable that the chain does not set.
     pub(super) fn value(&self, value: &ValueRef, env: &BTreeMap<String, String>) -> Option<String> {
-        let pin = |name: &str| self.graph.pins.get(name).map(|pin| pin.value.clone());
+        let pin = |name: &str| match self.unverified.pins.get(name) {
+            Some(given) => Some(given.clone()),
+            None => self.graph.pins.get(name).map(|pin| pin.value.clone()),
+        };
         let arg = |name: &str| self.args.get(name).cloned();
         match value {
             ValueRef::Named(name) if self.graph.args.contains_key(name) => arg(name),

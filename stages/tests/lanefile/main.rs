@@ -9,6 +9,7 @@ mod keys;
 mod language;
 mod llb;
 mod mounts;
+mod output;
 mod table;
 mod tags;
 mod trees;

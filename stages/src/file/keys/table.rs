@@ -75,6 +75,7 @@ static ARG: Table = Table {
         key("default", Text, Some("absent"), "the value when the caller says nothing"),
         key("type", Word(&["text", "bool", "int"]), Some("`text`"), "what a value must be"),
         key("choices", TEXTS, OPEN, "the values that there are, in place of `type`"),
+        key("stamp", Bool, Some("`false`"), "it says something of the run: only image configs and tags may name it"),
     ]],
 };
 
@@ -197,6 +198,7 @@ static OUTPUT: Table = Table {
     keys: &[&[
         key("stage", Text, NEEDED, "whose product it is"),
         key("root", Values, OPEN, "a directory of the product that becomes the root: a bundle, without image config"),
+        key("add", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context beside a bundle"),
         key("tag", Values, OPEN, "the tag that the lane suggests"),
     ]],
 };
@@ -295,6 +297,27 @@ static IMAGE: Table = Table {
         key("cmd", VALUES, Some("inherited"), "command"),
         key("user", Values, Some("inherited"), "user"),
         key("workdir", Values, Some("inherited"), "working directory"),
+        key("annotations", Names(Named::Free, &Values), NONE, "annotations of the image's manifest"),
+        key("shell", VALUES, Some("inherited"), "what runs commands that are texts"),
+        key("stop-signal", Values, Some("inherited"), "the signal that ends a container"),
+        key("volumes", VALUES, Some("inherited"), "directories that are volumes, beside those that are inherited"),
+        key("ports", TEXTS, Some("inherited"), "ports such as `8080/tcp`, beside those that are inherited"),
+        key("healthcheck", Any(&[Word(&["none"]), One(&HEALTHCHECK)]), Some("inherited"), "how an engine sees whether a container is well"),
+    ]],
+};
+
+static HEALTHCHECK: Table = Table {
+    name: "healthcheck",
+    title: "healthcheck of an image",
+    about: "A command that tells whether a container is well; `none` turns off what is inherited.",
+    keys: &[&[
+        key("cmd", VALUES, OPEN, "a command and its arguments; or `script`"),
+        key("script", Values, OPEN, "a text for the shell of the image"),
+        key("interval", Text, Some("the engine's"), "from one to the next: `30s`, `1m30s`, `500ms`"),
+        key("timeout", Text, Some("the engine's"), "how long one may take"),
+        key("start-period", Text, Some("the engine's"), "how long a container may take to start"),
+        key("start-interval", Text, Some("the engine's"), "from one to the next while it starts"),
+        key("retries", Whole, Some("the engine's"), "how often it must fail"),
     ]],
 };
 
@@ -522,6 +545,7 @@ static GATE: Table = Table {
         key("allow", List(&One(&ALLOW)), NONE, "exemptions"),
         key("floor", List(&One(&FLOOR)), OPEN, "how much must have been inspected; one for each lane, or `empty-ok`"),
         key("empty-ok", Text, OPEN, "why nothing needs to be inspected"),
+        key("skippable", Bool, Some("`false`"), "whether a caller may skip it: such a run has no tag"),
     ]],
 };
 

@@ -31,6 +31,7 @@ pub(super) fn gate(fields: &mut Fields<'_, '_>, _: Span, report: &mut Report) ->
         .filter_map(|value| floor(source, value, report))
         .collect();
     let empty_ok = fields.text("empty-ok", report);
+    let skippable = fields.boolean("skippable", report).unwrap_or_default();
     let span = fields.whole_span();
     Some(Gate {
         when,
@@ -41,6 +42,7 @@ pub(super) fn gate(fields: &mut Fields<'_, '_>, _: Span, report: &mut Report) ->
         allow,
         floors,
         empty_ok,
+        skippable,
         span,
     })
 }

@@ -2,6 +2,7 @@
 
 use super::super::model::*;
 use super::super::read::{Fields, text_of};
+use super::stage::file;
 use super::{Names, table_of, template};
 use crate::diag::{Diagnostic, Report, Span, rule};
 
@@ -29,10 +30,27 @@ pub(super) fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report)
 fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
     let root = template(fields, "root", report);
     let tag = template(fields, "tag", report);
+    let source = fields.source();
+    let add: Vec<File> = fields
+        .list("add", report)
+        .into_iter()
+        .filter_map(|value| file(source, value, report))
+        .collect();
+    let wrong = if root.is_none() && !add.is_empty() {
+        Some("only a bundle has files beside it: it has a `root`")
+    } else if add.iter().any(|file| file.git.is_some()) {
+        Some("files beside a bundle are of the context")
+    } else {
+        None
+    };
+    if let Some(why) = wrong {
+        report.push(Diagnostic::new(rule::VALUE, why).at(&span, "this output"));
+    }
     let stage = fields.need_text("stage", report)?;
     Some(Output {
         stage,
         root,
+        add,
         tag,
         span,
     })

@@ -3,6 +3,7 @@
 mod condition;
 mod file_step;
 mod gate;
+mod image;
 mod lane;
 mod merge;
 mod mounts;
@@ -259,11 +260,13 @@ fn arg(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<A
             Form::Text
         }
     };
+    let stamp = fields.boolean("stamp", report).unwrap_or_default();
     let about = fields.need_text("about", report)?;
     Some(Arg {
         default,
         about,
         form,
+        stamp,
         span,
     })
 }

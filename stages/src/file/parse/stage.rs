@@ -7,6 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::{attributes, when};
+use super::image::image;
 use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
@@ -154,24 +155,8 @@ fn env(fields: &mut Fields<'_, '_>, report: &mut Report) -> Env {
     env
 }
 
-fn image(source: SourceId, value: &Value<'_>, report: &mut Report) -> ImageTable {
-    let Some(mut fields) = Fields::of(source, value, "`image`", report) else {
-        return ImageTable::default();
-    };
-    let table = ImageTable {
-        env: constants(&mut fields, "env", true, report),
-        labels: constants(&mut fields, "labels", false, report),
-        entrypoint: templates(&mut fields, "entrypoint", Dollar::Shell, report),
-        cmd: templates(&mut fields, "cmd", Dollar::Shell, report),
-        user: template(&mut fields, "user", report),
-        workdir: template(&mut fields, "workdir", report),
-    };
-    fields.finish(report);
-    table
-}
-
 /// A table of names with text; `variables` when the names are environment variables.
-fn constants(
+pub(super) fn constants(
     fields: &mut Fields<'_, '_>,
     key: &'static str,
     variables: bool,
@@ -329,7 +314,7 @@ fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>
     (!run.is_empty()).then_some(run)
 }
 
-fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {
+pub(super) fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<File> {
     let DeValue::Table(_) = value.get_ref() else {
         let from = text_of(source, value, "an entry of `files`", report)?;
         return context_path(&from, report).then_some(File {

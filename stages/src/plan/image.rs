@@ -1,0 +1,161 @@
+//! What only the config of an image carries: no step sees it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::ImageConfig;
+use super::build::{Inherited, Planner};
+use crate::file::{HealthTest, HealthTimes, Healthcheck, Stage};
+use crate::text::{Template, ValueRef};
+
+impl Planner<'_, '_> {
+    /// Edits the config after the steps, so that none of them sees it.
+    pub(super) fn image(&mut self, stage: &Stage, inherited: &mut Inherited) {
+        let env = inherited.env.clone();
+        let mut texts = Texts {
+            planner: self,
+            env: &env,
+        };
+        let Inherited {
+            config,
+            annotations,
+            ..
+        } = inherited;
+        let image = &stage.image;
+        for (name, template) in &image.env {
+            if let Some(value) = texts.stamped(template) {
+                config.set_env(name, &value);
+            }
+        }
+        for (names, to) in [
+            (&image.labels, &mut config.labels),
+            (&image.annotations, annotations),
+        ] {
+            for (name, template) in names {
+                if let Some(value) = texts.stamped(template) {
+                    to.insert(name.clone(), value);
+                }
+            }
+        }
+        if let Some(user) = texts.one(image.user.as_ref()) {
+            config.user = user;
+        }
+        if let Some(workdir) = texts.one(image.workdir.as_ref()) {
+            config.working_dir = workdir;
+        }
+        if let Some(entrypoint) = &image.entrypoint {
+            config.entrypoint = texts.list(entrypoint);
+            // As in a Dockerfile: a base image's command was meant for its own entrypoint.
+            config.cmd.clear();
+        }
+        if let Some(cmd) = &image.cmd {
+            config.cmd = texts.list(cmd);
+        }
+        if let Some(shell) = &image.shell {
+            config.put("Shell", texts.list(shell).into());
+        }
+        if let Some(signal) = texts.one(image.stop_signal.as_ref()) {
+            config.put("StopSignal", signal.into());
+        }
+        for volume in texts.list(&image.volumes) {
+            config.member("Volumes", volume);
+        }
+        for port in &image.ports {
+            config.member("ExposedPorts", port.clone());
+        }
+        if let Some(health) = &image.healthcheck {
+            config.put("Healthcheck", texts.health(health));
+        }
+    }
+}
+
+/// Fills the texts of one config in.
+struct Texts<'p, 's, 'g> {
+    planner: &'p mut Planner<'s, 'g>,
+    env: &'p BTreeMap<String, String>,
+}
+
+impl Texts<'_, '_, '_> {
+    fn one(&mut self, template: Option<&Template>) -> Option<String> {
+        let report = &mut self.planner.report;
+        self.planner.selection.fill(template?, self.env, report)
+    }
+
+    fn list(&mut self, templates: &[Template]) -> Vec<String> {
+        templates.iter().filter_map(|t| self.one(Some(t))).collect()
+    }
+
+    /// A text that is left out where one of its stamps is not given.
+    fn stamped(&mut self, template: &Template) -> Option<String> {
+        let selection = self.planner.selection;
+        let missing = |value: &ValueRef| match value {
+            ValueRef::Arg(name) | ValueRef::Named(name) => {
+                let stamp = selection.graph.args.get(name).is_some_and(|arg| arg.stamp);
+                stamp && !selection.args.contains_key(name.as_str())
+            }
+            _ => false,
+        };
+        if template.values().any(missing) {
+            return None;
+        }
+        self.one(Some(template))
+    }
+
+    fn health(&mut self, health: &Healthcheck) -> Value {
+        let Healthcheck::Test {
+            test,
+            times,
+            retries,
+        } = health
+        else {
+            return json!({ "Test": ["NONE"] });
+        };
+        let mut words = match test {
+            HealthTest::Cmd(words) => self.list(words),
+            HealthTest::Script(script) => self.one(Some(script)).into_iter().collect(),
+        };
+        let how = match test {
+            HealthTest::Cmd(_) => "CMD",
+            HealthTest::Script(_) => "CMD-SHELL",
+        };
+        words.insert(0, how.to_owned());
+        let HealthTimes {
+            interval,
+            timeout,
+            start_period,
+            start_interval,
+        } = times;
+        let numbers = [
+            ("Interval", interval),
+            ("Timeout", timeout),
+            ("StartPeriod", start_period),
+            ("StartInterval", start_interval),
+            ("Retries", retries),
+        ];
+        let mut made = json!({ "Test": words });
+        for (name, number) in numbers {
+            if let Some(number) = number {
+                made[name] = (*number).into();
+            }
+        }
+        made
+    }
+}
+
+impl ImageConfig {
+    /// Sets a field that lanekit knows by name alone.
+    fn put(&mut self, name: &str, value: Value) {
+        self.rest.insert(name.to_owned(), value);
+    }
+
+    /// Adds a member to a set, which configs write as a table of empty tables.
+    fn member(&mut self, set: &str, member: String) {
+        let set = self.rest.entry(set).or_insert_with(|| json!({}));
+        // A base image may have `null` there.
+        if !set.is_object() {
+            *set = json!({});
+        }
+        set[member] = json!({});
+    }
+}
