@@ -7,6 +7,7 @@ mod context;
 mod files;
 mod gits;
 mod images;
+mod keys;
 mod remote;
 mod request;
 mod verdicts;
@@ -66,7 +67,13 @@ pub async fn run(
     let (plan, facts, used) = build.plan(&loaded).await?;
     build.warn(&vertex, &plan, &facts, &used).await;
     let context = build.context(&plan, main.files.as_ref(), &made).await?;
-    build.solve(&plan, &facts, &context).await
+    let options = build.exec_options();
+    let keys = keys::metadata(&loaded, &asked(&opts, &loaded), &plan, &facts, &options);
+    let mut built = build.solve(&plan, &facts, &context).await?;
+    built
+        .metadata
+        .insert("frontend.lanekit.keys".to_owned(), keys);
+    Ok(built)
 }
 
 /// What every part of a build needs.

@@ -3,9 +3,7 @@
 //! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
 
 #[cfg(feature = "cli")]
-mod client;
-#[cfg(feature = "cli")]
-mod keys;
+mod past;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -45,9 +43,9 @@ enum Verb {
         #[arg(default_value = "lanes.toml")]
         file: PathBuf,
     },
-    /// Shows everything that makes the key of each step, by name
     #[cfg(feature = "cli")]
-    Keys(keys::Keys),
+    #[command(flatten)]
+    Past(past::Verb),
     /// Prints the JSON Schema of the lane file, for editors
     #[cfg(feature = "cli")]
     Schema,
@@ -57,6 +55,9 @@ enum Verb {
 enum Stop {
     Wrong(Wrong),
     Unable(String),
+    /// Why is on the terminal already.
+    #[cfg(feature = "cli")]
+    Said(u8),
 }
 
 /// Runs the command line; the first argument is the program's own name.
@@ -73,7 +74,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match command.verb {
         Verb::Check { file } => check(&file),
         #[cfg(feature = "cli")]
-        Verb::Keys(keys) => keys.run(),
+        Verb::Past(verb) => verb.run(),
         #[cfg(feature = "cli")]
         Verb::Schema => print(&stages::file::schema()),
     };
@@ -82,6 +83,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let (code, text) = match done {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Stop::Wrong(wrong)) => (WRONG, wrong.report.render(&wrong.sources, color)),
+        #[cfg(feature = "cli")]
+        Err(Stop::Said(code)) => (code, String::new()),
         Err(Stop::Unable(why)) => (UNABLE, format!("lanekit: {why}\n")),
     };
     let _ = stderr.write_all(text.as_bytes());
@@ -113,6 +116,11 @@ fn print(text: &str) -> Result<(), Stop> {
 }
 
 fn load(file: &Path) -> Result<Loaded, Stop> {
+    load_edited(file, |_| {})
+}
+
+/// The graph of a lane file whose pins are changed on the way.
+fn load_edited(file: &Path, edit: impl Fn(&mut Vec<u8>)) -> Result<Loaded, Stop> {
     let bytes = read(file).map_err(Stop::Unable)?;
     let name = file
         .file_name()
@@ -137,7 +145,10 @@ fn load(file: &Path) -> Result<Loaded, Stop> {
     let pins = match lane_file.pins() {
         None => None,
         Some(path) => match read(&directory.join(&path)) {
-            Ok(bytes) => Some((path, bytes)),
+            Ok(mut bytes) => {
+                edit(&mut bytes);
+                Some((path, bytes))
+            }
             Err(why) => return Err(Stop::Wrong(lane_file.unread_pins(&why))),
         },
     };

@@ -8,6 +8,10 @@ pub mod command;
 pub mod contents;
 pub mod gateway;
 pub mod lanefile;
+#[cfg(feature = "cli")]
+pub mod ledger;
+#[cfg(feature = "cli")]
+pub mod progress;
 pub mod rules;
 
 /// The gRPC client and server of the engine's bridge, generated from `llb/proto/gateway.proto`.

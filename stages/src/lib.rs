@@ -20,6 +20,7 @@
 
 pub mod arch;
 pub mod diag;
+pub mod explain;
 pub mod file;
 pub mod graph;
 pub mod ignore;

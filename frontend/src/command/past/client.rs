@@ -8,7 +8,7 @@ use stages::keys::{self, Manifest};
 use stages::lower::ExecOptions;
 use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, Plan, Request};
 
-use super::{Stop, load};
+use super::{Stop, load, load_edited};
 use crate::contents::DiskContents;
 use crate::lanefile::{Loaded, Wrong};
 
@@ -38,7 +38,20 @@ pub(super) struct Client {
 impl Asked {
     /// Reads the lane file.
     pub(super) fn open(&self) -> Result<Client, Stop> {
-        let loaded = load(&self.file)?;
+        self.client(load(&self.file)?)
+    }
+
+    /// Reads the lane file, with other values of some pins.
+    pub(super) fn with_pins(&self, pins: &[(String, String)]) -> Result<Client, Stop> {
+        let edit = |text: &mut Vec<u8>| {
+            for (name, value) in pins {
+                *text = with_pin(&String::from_utf8_lossy(text), name, value).into_bytes();
+            }
+        };
+        self.client(load_edited(&self.file, edit)?)
+    }
+
+    fn client(&self, loaded: Loaded) -> Result<Client, Stop> {
         Ok(Client {
             loaded,
             contents: DiskContents::new(&self.directory(), &self.file),
@@ -55,6 +68,19 @@ impl Asked {
         let beside = || self.file.parent().map(PathBuf::from).unwrap_or_default();
         self.context.clone().unwrap_or_else(beside)
     }
+}
+
+/// The text of a pins file with another value of a pin.
+fn with_pin(text: &str, name: &str, value: &str) -> String {
+    let is_it = |line: &str| {
+        let found = line.split_once('=').map(|(found, _)| found.trim());
+        found == Some(name)
+    };
+    let line = |line: &str| match is_it(line) {
+        true => format!("{name}={value}\n"),
+        false => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 /// Texts `NAME=VALUE`, by name; the last one of a name counts, as for a build.

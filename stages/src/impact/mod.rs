@@ -1,8 +1,14 @@
 //! What a change re-runs, before it is made: two manifests, and what is known of past builds.
 
+mod cost;
+mod report;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+
+pub use cost::{Cost, cost};
+pub use report::{Impact, Line, SCHEMA, impact};
 
 use crate::keys::{By, Input, Kind, Manifest, Node};
 

@@ -9,7 +9,7 @@ use super::{Stop, print};
 
 /// Everything that makes the keys of a lane.
 #[derive(Args, Debug)]
-pub(super) struct Keys {
+pub(in crate::command) struct Keys {
     #[command(flatten)]
     asked: Asked,
     /// How it is shown

@@ -1,0 +1,41 @@
+//! The verbs about what builds did and would do: keys, build, record, explain, impact, ledger.
+
+mod build;
+mod client;
+mod explain;
+mod impact;
+mod keys;
+mod summary;
+
+use clap::Subcommand;
+
+use super::{Stop, WRONG, load, load_edited, print};
+
+#[derive(Subcommand)]
+pub(super) enum Verb {
+    /// Shows everything that makes the key of each step, by name
+    Keys(keys::Keys),
+    /// Builds by `docker buildx build`, and keeps what ran, why and how long
+    Build(build::Build),
+    /// Keeps a build that was made without lanekit, from its progress and metadata
+    Record(build::Recorded),
+    /// Says why the steps of a build ran
+    Explain(explain::Explain),
+    /// Says what a change would re-run, and how long that takes
+    Impact(impact::ImpactOf),
+    /// Writes all builds that are kept as JSON
+    Ledger(explain::Export),
+}
+
+impl Verb {
+    pub(super) fn run(&self) -> Result<(), Stop> {
+        match self {
+            Self::Keys(keys) => keys.run(),
+            Self::Build(build) => build.run(),
+            Self::Record(build) => build.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Impact(impact) => impact.run(),
+            Self::Ledger(export) => export.run(),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! `lanekit build`: a build by `docker buildx build`, with its progress shown and kept in the ledger. `lanekit record`:
+//! the same of a build that somebody else made.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::Value;
+use stages::keys::Manifest;
+use stages::plan::{Facts, Request};
+
+use super::client::{Asked, Client, facts};
+use super::summary;
+use super::{Stop, print};
+use crate::ledger::{Ledger, Record, Run, record};
+use crate::progress::{End, Progress, Said};
+
+/// A build of a lane.
+#[derive(Args, Debug)]
+pub(in crate::command) struct Build {
+    /// LANE, LANE/OUTPUT, LANE/STAGE or LANE/gates
+    target: String,
+    /// The lane file
+    #[arg(long, short, default_value = "lanes.toml", value_name = "FILE")]
+    file: PathBuf,
+    /// The directory that steps take files from; without it that of the lane file
+    #[arg(long, value_name = "DIRECTORY")]
+    context: Option<PathBuf>,
+    /// A file that the summary is appended to, in Markdown
+    #[arg(long, value_name = "FILE")]
+    summary_md: Option<PathBuf>,
+    /// Options of `docker buildx build`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<String>,
+}
+
+/// A build that was made already.
+#[derive(Args, Debug)]
+pub(in crate::command) struct Recorded {
+    #[command(flatten)]
+    asked: Asked,
+    /// What `docker buildx build --progress=rawjson` wrote to standard error
+    #[arg(long, value_name = "FILE")]
+    progress: PathBuf,
+    /// What its `--metadata-file` wrote; a build that failed wrote none
+    #[arg(long, value_name = "FILE")]
+    metadata: Option<PathBuf>,
+    /// What the builder is called
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    engine: String,
+    /// The build was told to ignore the cache
+    #[arg(long)]
+    no_cache: bool,
+    /// A file that the summary is appended to, in Markdown
+    #[arg(long, value_name = "FILE")]
+    summary_md: Option<PathBuf>,
+}
+
+impl Build {
+    pub(super) fn run(&self) -> Result<(), Stop> {
+        let options = Options::read(&self.options);
+        let asked = Asked {
+            target: Some(self.target.clone()),
+            file: self.file.clone(),
+            context: self.context.clone(),
+            args: options.args.clone(),
+        };
+        // What is wrong with the file is said before an engine is asked.
+        let client = asked.open()?;
+        let metadata = std::env::temp_dir().join(format!("lanekit-{}.json", std::process::id()));
+        let built = self.buildx(&asked, &metadata);
+        let said = fs::read(&metadata).unwrap_or_default();
+        let _ = fs::remove_file(&metadata);
+        let (ok, progress) = built?;
+        let build = Made {
+            ok,
+            progress,
+            metadata: serde_json::from_slice(&said).unwrap_or(Value::Null),
+            engine: options.engine,
+            no_cache: options.no_cache,
+        };
+        let run = build.keep(&asked, &client)?;
+        finish(&run, self.summary_md.as_ref())?;
+        if ok {
+            Ok(())
+        } else {
+            Err(Stop::Unable("the build failed".to_owned()))
+        }
+    }
+
+    fn buildx(&self, asked: &Asked, metadata: &std::path::Path) -> Result<(bool, Progress), Stop> {
+        let unable = |error: std::io::Error| Stop::Unable(format!("docker buildx build: {error}"));
+        let since = Timestamp::now();
+        let directory = match asked.directory() {
+            path if path.as_os_str().is_empty() => PathBuf::from("."),
+            path => path,
+        };
+        let mut child = Command::new("docker")
+            .args(["buildx", "build", "--progress=rawjson", "--metadata-file"])
+            .arg(metadata)
+            .arg("--file")
+            .arg(&self.file)
+            .args(["--target", &self.target])
+            .args(&self.options)
+            .arg(directory)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(unable)?;
+        let mut progress = Progress::new(Some(since));
+        if let Some(said) = child.stderr.take() {
+            for line in BufReader::new(said).split(b'\n') {
+                let line = line.map_err(unable)?;
+                show(&mut progress, &String::from_utf8_lossy(&line));
+            }
+        }
+        let status = child.wait().map_err(unable)?;
+        Ok((status.success(), progress))
+    }
+}
+
+/// Shows what is new, a line each.
+fn show(progress: &mut Progress, line: &str) {
+    let mut out = std::io::stderr().lock();
+    for said in progress.line(line) {
+        // Nobody is left to tell when the terminal is gone.
+        let _ = match said {
+            Said::Text(text) => writeln!(out, "{text}"),
+            Said::Log(bytes) => out.write_all(&bytes),
+            Said::Started(digest) => match progress.vertices.get(&digest) {
+                Some(vertex) if shown(&vertex.name) => writeln!(out, "▸ {}", vertex.name),
+                _ => Ok(()),
+            },
+            Said::Ended(digest) => match progress.vertices.get(&digest) {
+                Some(vertex) if shown(&vertex.name) => {
+                    let how = match vertex.end() {
+                        End::Ran => format!("{:.1} s", vertex.seconds()),
+                        End::Cached => "cached".to_owned(),
+                        End::Cancelled => "cancelled".to_owned(),
+                        End::Failed => "FAILED".to_owned(),
+                        End::Unseen => continue,
+                    };
+                    writeln!(out, "✓ {} {how}", vertex.name)
+                }
+                _ => Ok(()),
+            },
+        };
+    }
+}
+
+/// Steps and gates; what the engine does for itself is not shown.
+fn shown(name: &str) -> bool {
+    name.starts_with('[') && !name.starts_with("[internal]") && !name.starts_with("[auth]")
+}
+
+impl Recorded {
+    pub(super) fn run(&self) -> Result<(), Stop> {
+        let read = |path: &PathBuf| {
+            fs::read(path).map_err(|error| Stop::Unable(format!("{}: {error}", path.display())))
+        };
+        let metadata = match &self.metadata {
+            None => Value::Null,
+            Some(path) => serde_json::from_slice(&read(path)?)
+                .map_err(|error| Stop::Unable(format!("{}: {error}", path.display())))?,
+        };
+        let mut progress = Progress::new(None);
+        for line in String::from_utf8_lossy(&read(&self.progress)?).lines() {
+            progress.line(line);
+        }
+        let client = self.asked.open()?;
+        let build = Made {
+            ok: !metadata.is_null(),
+            progress,
+            metadata,
+            engine: self.engine.clone(),
+            no_cache: if self.no_cache {
+                NoCache::All
+            } else {
+                NoCache::Only(Vec::new())
+            },
+        };
+        let run = build.keep(&self.asked, &client)?;
+        finish(&run, self.summary_md.as_ref())
+    }
+}
+
+fn finish(run: &Run, summary_md: Option<&PathBuf>) -> Result<(), Stop> {
+    print(&summary::text(run))?;
+    let Some(path) = summary_md else {
+        return Ok(());
+    };
+    let unable = |error: std::io::Error| Stop::Unable(format!("{}: {error}", path.display()));
+    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(summary::markdown(run).as_bytes()))
+        .map_err(unable)
+}
+
+/// A build that is over.
+struct Made {
+    ok: bool,
+    progress: Progress,
+    metadata: Value,
+    engine: String,
+    no_cache: NoCache,
+}
+
+impl Made {
+    fn keep(&self, asked: &Asked, client: &Client) -> Result<Run, Stop> {
+        let ledger = Ledger::beside(&asked.file);
+        let manifest = self.manifest(client, &ledger)?;
+        let no_cache = |name: &str| match &self.no_cache {
+            NoCache::All => true,
+            NoCache::Only(names) => names.iter().any(|one| one.eq_ignore_ascii_case(name)),
+        };
+        let build = Record {
+            manifest: &manifest,
+            progress: &self.progress,
+            engine: self.engine.clone(),
+            ok: self.ok,
+            no_cache: &no_cache,
+            metadata: &self.metadata,
+        };
+        record(&ledger, &build).map_err(|error| Stop::Unable(format!("the ledger: {error}")))
+    }
+
+    /// What the frontend sent back, with the digests of files; where it sent nothing, with what the build before knew of
+    /// images.
+    fn manifest(&self, client: &Client, ledger: &Ledger) -> Result<Manifest, Stop> {
+        let sent = &self.metadata["frontend.lanekit.keys"];
+        if let Ok(mut manifest) = serde_json::from_value::<Manifest>(sent.clone()) {
+            if !manifest.nodes.is_empty() {
+                manifest.fill(&|path| client.contents.digest(path));
+                return Ok(manifest);
+            }
+            let request = Request {
+                target: Some(manifest.target.clone()).filter(|target| !target.is_empty()),
+                args: manifest.args.clone(),
+                platforms: Vec::new(),
+            };
+            return client.manifest(&request, &facts(&manifest));
+        }
+        let assumed = client.manifest(&client.request, &Facts::default())?;
+        match ledger.manifest(&assumed.lane) {
+            None => Ok(assumed),
+            Some(before) => client.manifest(&client.request, &facts(&before)),
+        }
+    }
+}
+
+/// What of buildx's options matters here.
+struct Options {
+    args: Vec<String>,
+    engine: String,
+    no_cache: NoCache,
+}
+
+enum NoCache {
+    All,
+    Only(Vec<String>),
+}
+
+impl Options {
+    fn read(words: &[String]) -> Self {
+        let value = |names: [&str; 2]| -> Vec<String> {
+            let of_word = |(i, word): (usize, &String)| match word.split_once('=') {
+                Some((name, value)) if names.contains(&name) => Some(value.to_owned()),
+                _ if names.contains(&word.as_str()) => words.get(i + 1).cloned(),
+                _ => None,
+            };
+            words.iter().enumerate().filter_map(of_word).collect()
+        };
+        let filters = value(["--no-cache-filter"; 2]);
+        let filters = filters.iter().flat_map(|list| list.split(','));
+        let builder = value(["--builder"; 2]).pop();
+        let from_env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let engine = builder
+            .or_else(|| from_env("BUILDX_BUILDER"))
+            .or_else(|| from_env("DOCKER_CONTEXT"))
+            .or_else(|| from_env("DOCKER_HOST"));
+        let all = |word: &String| word == "--no-cache" || word == "--no-cache=true";
+        // An argument without a value is taken out of the environment, as buildx does.
+        let args = value(["--build-arg"; 2]).into_iter().filter_map(|arg| {
+            if arg.contains('=') {
+                return Some(arg);
+            }
+            from_env(&arg).map(|value| format!("{arg}={value}"))
+        });
+        Self {
+            args: args.collect(),
+            engine: engine.unwrap_or_else(|| "default".to_owned()),
+            no_cache: if words.iter().any(all) {
+                NoCache::All
+            } else {
+                NoCache::Only(filters.map(str::to_owned).collect())
+            },
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! `lanekit impact`: what a change re-runs, before it is made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::{Args, ValueEnum};
+use stages::impact::{Impact, Known, impact};
+use stages::keys::Manifest;
+use stages::plan::Facts;
+
+use super::client::{Asked, Client, facts, pairs};
+use super::{Stop, WRONG, print};
+use crate::ledger::Ledger;
+
+/// What a change re-runs.
+#[derive(Args, Debug)]
+pub(in crate::command) struct ImpactOf {
+    /// Arguments, switches or pins with the values that they would have
+    #[arg(value_name = "NAME=VALUE")]
+    changes: Vec<String>,
+    /// Files or directories of the context that would change
+    #[arg(long = "file", value_name = "PATH")]
+    paths: Vec<String>,
+    /// Everything that changed since this revision of the repository
+    #[arg(long, value_name = "GIT-REV", conflicts_with_all = ["changes", "paths"])]
+    since: Option<String>,
+    /// What is built, as a target
+    #[arg(long, short)]
+    target: Option<String>,
+    /// The lane file
+    #[arg(
+        long = "lanes",
+        short = 'f',
+        default_value = "lanes.toml",
+        value_name = "FILE"
+    )]
+    file: PathBuf,
+    /// The directory that steps take files from; without it that of the lane file
+    #[arg(long, value_name = "DIRECTORY")]
+    context: Option<PathBuf>,
+    /// Arguments that stay as they are given here
+    #[arg(long = "build-arg", value_name = "NAME=VALUE")]
+    args: Vec<String>,
+    /// How many steps the engine runs at a time
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    workers: usize,
+    /// Exit with 1 when what must run takes longer, by the times in the ledger
+    #[arg(long, value_name = "SECONDS")]
+    max_seconds: Option<f64>,
+    /// How it is shown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Markdown,
+    Json,
+}
+
+impl ImpactOf {
+    pub(super) fn run(&self) -> Result<(), Stop> {
+        let impact = self.find()?;
+        print(&match self.format {
+            Format::Text => impact.text(),
+            Format::Markdown => impact.markdown(),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(&impact);
+                json.map_err(|error| Stop::Unable(error.to_string()))? + "\n"
+            }
+        })?;
+        match self.max_seconds {
+            Some(most) if impact.must.total > most => Err(Stop::Said(WRONG)),
+            _ => Ok(()),
+        }
+    }
+
+    fn find(&self) -> Result<Impact, Stop> {
+        let asked = Asked {
+            target: self.target.clone(),
+            file: self.file.clone(),
+            context: self.context.clone(),
+            args: self.args.clone(),
+        };
+        let client = asked.open()?;
+        let ledger = Ledger::beside(&self.file);
+        let bare = client.manifest(&client.request, &Facts::default())?;
+        let lane = bare.lane.clone();
+        let before = ledger.manifest(&lane);
+        let facts = before.as_ref().map(facts);
+        let now = match &facts {
+            None => bare,
+            Some(facts) => client.manifest(&client.request, facts)?,
+        };
+        let facts = facts.unwrap_or_default();
+        let (old, new) = match &self.since {
+            Some(revision) => (since(revision, &asked, &facts)?, now),
+            None => {
+                let new = self.changed(&asked, &client, &now, &facts)?;
+                (now, new)
+            }
+        };
+        // What the change is compared with counts as built; so does all that the ledger knows.
+        let mut known: Known = ledger.known();
+        for node in &old.nodes {
+            known.add(&node.key, &node.own);
+        }
+        let seconds = ledger.history(&lane).seconds();
+        Ok(impact(&old, &new, &known, &seconds, self.workers))
+    }
+
+    /// The manifest with what the command line changes.
+    fn changed(
+        &self,
+        asked: &Asked,
+        client: &Client,
+        now: &Manifest,
+        facts: &Facts,
+    ) -> Result<Manifest, Stop> {
+        let mut request = client.request.clone();
+        let mut pins = Vec::new();
+        for (name, value) in pairs(&self.changes)? {
+            if client.loaded.graph.pins.contains_key(&name) {
+                pins.push((name, value));
+            } else {
+                request.args.insert(name, value);
+            }
+        }
+        let mut new = match (pins.as_slice(), request.args == client.request.args) {
+            ([], true) => now.clone(),
+            ([], false) => client.manifest(&request, facts)?,
+            _ => asked.with_pins(&pins)?.manifest(&request, facts)?,
+        };
+        for path in &self.paths {
+            new = new.with_changed_file(path);
+        }
+        Ok(new)
+    }
+}
+
+/// The manifest of a revision of the repository that the lane file is in.
+fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Manifest, Stop> {
+    let beside = asked.file.parent().unwrap_or(Path::new(""));
+    let top = git(beside, &["rev-parse", "--show-toplevel"])?;
+    let top = PathBuf::from(String::from_utf8_lossy(&top).trim_end());
+    let below = |path: &Path| -> Result<PathBuf, Stop> {
+        let whole = fs::canonicalize(if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        });
+        let whole = whole.map_err(|error| Stop::Unable(format!("{}: {error}", path.display())))?;
+        let outside = |_| Stop::Unable(format!("{} is in no repository", path.display()));
+        Ok(whole.strip_prefix(&top).map_err(outside)?.to_owned())
+    };
+    let name = asked.file.file_name().unwrap_or_default();
+    let (file, context) = (below(beside)?.join(name), below(&asked.directory())?);
+    let commit = git(
+        &top,
+        &["rev-parse", "--verify", &format!("{revision}^{{commit}}")],
+    )?;
+    let commit = String::from_utf8_lossy(&commit).trim_end().to_owned();
+    let place =
+        std::env::temp_dir().join(format!("lanekit-{}-{}", std::process::id(), &commit[..12]));
+    let checkout = Checkout { place };
+    fs::create_dir_all(&checkout.place).map_err(|error| Stop::Unable(error.to_string()))?;
+    checkout.fill(&top, &commit)?;
+    let there = Asked {
+        file: checkout.place.join(&file),
+        context: Some(checkout.place.join(&context)),
+        ..asked.clone()
+    };
+    let client = there.open()?;
+    client.manifest(&client.request, facts)
+}
+
+/// The files of a revision, gone when dropped.
+struct Checkout {
+    place: PathBuf,
+}
+
+impl Checkout {
+    fn fill(&self, top: &Path, commit: &str) -> Result<(), Stop> {
+        let index = self.place.join(".index");
+        let work_tree = self.place.display().to_string();
+        let args = ["--work-tree", &work_tree, "read-tree", commit];
+        git_with(top, &args, &index)?;
+        let args = [
+            "--work-tree",
+            &work_tree,
+            "checkout-index",
+            "--all",
+            "--force",
+        ];
+        git_with(top, &args, &index)?;
+        fs::remove_file(index).map_err(|error| Stop::Unable(error.to_string()))
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.place);
+    }
+}
+
+fn git(directory: &Path, args: &[&str]) -> Result<Vec<u8>, Stop> {
+    run_git(directory, Command::new("git").args(args))
+}
+
+/// With an index of its own, so that the repository's stays as it is.
+fn git_with(directory: &Path, args: &[&str], index: &Path) -> Result<Vec<u8>, Stop> {
+    run_git(
+        directory,
+        Command::new("git").args(args).env("GIT_INDEX_FILE", index),
+    )
+}
+
+fn run_git(directory: &Path, command: &mut Command) -> Result<Vec<u8>, Stop> {
+    let unable = |why: String| Stop::Unable(format!("git: {why}"));
+    if !directory.as_os_str().is_empty() {
+        command.current_dir(directory);
+    }
+    let output = command
+        .output()
+        .map_err(|error| unable(error.to_string()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(unable(said.trim_end().to_owned()));
+    }
+    Ok(output.stdout)
+}

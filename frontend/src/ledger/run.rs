@@ -1,0 +1,211 @@
+//! One build, as the ledger keeps it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::Bound;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stages::explain::{Builds, Why};
+use stages::keys::{Kind, Manifest, Node};
+
+use super::store::Ledger;
+use crate::progress::{End, Progress, Vertex};
+
+/// A build.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Run {
+    /// Counts builds of a ledger, from 1.
+    pub number: u64,
+    /// When it was recorded, in RFC 3339.
+    pub at: String,
+    /// The graph's name.
+    pub graph: String,
+    /// The lane's name.
+    pub lane: String,
+    /// What of it was built.
+    pub target: String,
+    /// Where it was built.
+    pub engine: String,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// What was counted of its steps.
+    pub totals: Totals,
+    /// What the gates said, by name.
+    pub gates: BTreeMap<String, String>,
+    /// The nodes that did not come from the cache, by id.
+    pub nodes: BTreeMap<String, NodeRun>,
+}
+
+/// Numbers of a build.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Steps that ran to their end.
+    pub ran: usize,
+    /// Steps that came from the cache, or that nothing needed.
+    pub cached: usize,
+    /// Steps that failed or were cancelled.
+    pub failed: usize,
+    /// Seconds of the steps that ran, one after the other.
+    pub seconds: f64,
+    /// Seconds that the cached steps took when they last ran.
+    pub saved: f64,
+}
+
+/// A node of a build.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NodeRun {
+    /// What it is.
+    pub kind: Kind,
+    /// Its key.
+    pub key: String,
+    /// How it ended.
+    pub end: End,
+    /// How long it took.
+    pub seconds: f64,
+    /// Why it ran.
+    pub why: Why,
+}
+
+/// What is recorded of a build.
+pub struct Record<'a> {
+    /// Its keys.
+    pub manifest: &'a Manifest,
+    /// What the engine said.
+    pub progress: &'a Progress,
+    /// Where it was built.
+    pub engine: String,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Whether the caller wanted the cache to be ignored, for a node of this stage or gate.
+    pub no_cache: &'a dyn Fn(&str) -> bool,
+    /// `--metadata-file`, or null.
+    pub metadata: &'a Value,
+}
+
+/// Keeps a build, and hands back what is kept.
+///
+/// # Errors
+/// When the ledger cannot be written.
+pub fn record(ledger: &Ledger, record: &Record<'_>) -> io::Result<Run> {
+    let _lock = ledger.lock()?;
+    let manifest = record.manifest;
+    let before = ledger.manifest(&manifest.lane);
+    let mut history = ledger.history(&manifest.lane);
+    let ends = ends(manifest, record.progress);
+    let ran: BTreeSet<String> = ends
+        .iter()
+        .filter(|(_, (end, _))| *end == End::Ran)
+        .map(|(id, _)| (*id).to_owned())
+        .collect();
+    let builds = before.as_ref().map(|old| Builds::new(old, manifest, &ran));
+    let mut run = Run {
+        at: Timestamp::now().to_string(),
+        graph: manifest.graph.clone(),
+        lane: manifest.lane.clone(),
+        target: manifest.target.clone(),
+        engine: record.engine.clone(),
+        ok: record.ok,
+        gates: gates(record.metadata),
+        ..Run::default()
+    };
+    for node in &manifest.nodes {
+        let (end, seconds) = ends.get(&*node.id).copied().unwrap_or((End::Unseen, 0.0));
+        let learnt = history.nodes.entry(node.id.clone()).or_default();
+        run.totals.count(node, end, seconds, learnt.seconds);
+        if matches!(end, End::Ran | End::Cached) {
+            learnt.built(&node.key, &node.own);
+        }
+        if end == End::Ran {
+            learnt.seconds = seconds;
+        }
+        if matches!(end, End::Cached | End::Unseen) {
+            continue;
+        }
+        let why = match &builds {
+            None => Why::First,
+            Some(_) if (record.no_cache)(named(node)) => Why::Asked,
+            Some(builds) => builds.why(&node.id),
+        };
+        let kept = NodeRun {
+            kind: node.kind,
+            key: node.key.clone(),
+            end,
+            seconds,
+            why,
+        };
+        run.nodes.insert(node.id.clone(), kept);
+    }
+    ledger.append(&mut run)?;
+    ledger.keep(manifest, &history)?;
+    Ok(run)
+}
+
+impl Totals {
+    fn count(&mut self, node: &Node, end: End, seconds: f64, earlier: f64) {
+        if node.kind != Kind::Step {
+            return;
+        }
+        match end {
+            End::Ran => {
+                self.ran += 1;
+                self.seconds += seconds;
+            }
+            End::Cached | End::Unseen => {
+                self.cached += 1;
+                self.saved += earlier;
+            }
+            End::Failed | End::Cancelled => self.failed += 1,
+        }
+    }
+}
+
+/// The stage or gate of a node.
+fn named(node: &Node) -> &str {
+    let id = node.id.strip_prefix("gate:").unwrap_or(&node.id);
+    id.split(['/', ':']).next().unwrap_or(id)
+}
+
+/// How each node ended, and how long it took. A node with several vertices ended as the one that did the most.
+#[must_use]
+pub(super) fn ends<'m>(
+    manifest: &'m Manifest,
+    progress: &Progress,
+) -> BTreeMap<&'m str, (End, f64)> {
+    let mut by_vertex: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in &manifest.nodes {
+        by_vertex.entry(&node.vertex).or_default().push(&node.id);
+    }
+    let mut ends: BTreeMap<&str, (End, f64)> = BTreeMap::new();
+    for vertex in progress.vertices.values() {
+        let Some(ids) = of(&by_vertex, vertex) else {
+            continue;
+        };
+        for id in ids {
+            let known = ends.entry(id).or_insert((End::Unseen, 0.0));
+            known.0 = known.0.max(vertex.end());
+            known.1 += vertex.seconds();
+        }
+    }
+    ends
+}
+
+/// The nodes whose names a vertex has: those of the longest beginning.
+fn of<'m>(by_vertex: &BTreeMap<&'m str, Vec<&'m str>>, vertex: &Vertex) -> Option<Vec<&'m str>> {
+    let name = vertex.name.as_str();
+    let range = (Bound::Unbounded, Bound::Included(name));
+    let (beginning, ids) = by_vertex.range::<str, _>(range).next_back()?;
+    name.starts_with(beginning).then(|| ids.clone())
+}
+
+/// What the gates said, out of the metadata of a build.
+fn gates(metadata: &Value) -> BTreeMap<String, String> {
+    let gates = metadata["frontend.lanekit.gates"]["gates"].as_object();
+    let verdict = |gate: &Value| gate["verdict"].as_str().unwrap_or("unknown").to_owned();
+    gates
+        .into_iter()
+        .flatten()
+        .map(|(name, gate)| (name.clone(), verdict(gate)))
+        .collect()
+}
