@@ -42,6 +42,9 @@ enum Verb {
         /// The lane file
         #[arg(default_value = "lanes.toml")]
         file: PathBuf,
+        /// Warnings are errors too: exit code 1
+        #[arg(long)]
+        deny_warnings: bool,
     },
     #[cfg(feature = "cli")]
     #[command(flatten)]
@@ -72,7 +75,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match command.verb {
-        Verb::Check { file } => check(&file),
+        Verb::Check {
+            file,
+            deny_warnings,
+        } => check(&file, deny_warnings),
         #[cfg(feature = "cli")]
         Verb::Past(verb) => verb.run(),
         #[cfg(feature = "cli")]
@@ -91,11 +97,28 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn check(file: &Path) -> Result<(), Stop> {
-    let Loaded { sources, graph } = load(file)?;
-    let report = plan::rehearse(&graph);
+fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
+    let beside = file.parent().unwrap_or(Path::new(""));
+    let loaded = load(file)?;
+    let loaded = loaded
+        .with_scripts(|path| read(&beside.join(path)).ok())
+        .map_err(Stop::Wrong)?;
+    let Loaded {
+        sources,
+        graph,
+        warnings,
+    } = loaded;
+    let mut report = plan::rehearse(&graph);
+    let stops = deny_warnings || !report.is_empty();
+    report.extend(warnings);
     if let Err(report) = report.into_result(()) {
-        return Err(Stop::Wrong(Wrong { sources, report }));
+        if stops {
+            return Err(Stop::Wrong(Wrong { sources, report }));
+        }
+        let mut stderr = io::stderr().lock();
+        let color = stderr.is_terminal();
+        // Nobody is left to warn when the terminal is gone.
+        let _ = stderr.write_all(report.render(&sources, color).as_bytes());
     }
     let text = format!(
         "{}: nothing is wrong (lanes: {}, stages: {}, gates: {}, pins: {})\n",

@@ -4,7 +4,7 @@
 //! reads it, and gets the [`Graph`]. What is wrong comes back with the texts that it is about, so that it can be shown.
 
 use stages::diag::{Diagnostic, Report, SourceId, Sources, rule};
-use stages::file::{self, Document, Pins, Walk};
+use stages::file::{self, Document, Files, Pins, Walk};
 use stages::graph::{self, Graph};
 use stages::view;
 
@@ -21,6 +21,8 @@ pub struct Loaded {
     pub sources: Sources,
     /// What they declare.
     pub graph: Graph,
+    /// What is doubtful and stops nothing.
+    pub warnings: Report,
 }
 
 /// What is wrong, and the texts that it is about.
@@ -181,10 +183,53 @@ impl LaneFile {
             .into_result(read)
             .and_then(|pins| graph::resolve(document, pins))
             .and_then(|graph| view::check_tags(&graph).map(|()| graph));
-        match graph {
-            Ok(graph) => Ok(Loaded { sources, graph }),
+        let linted = graph.and_then(|graph| {
+            let report = graph::lint::lint(&graph, &sources, None);
+            let (errors, warnings) = report.clone().split();
+            if errors.is_empty() {
+                Ok((graph, warnings))
+            } else {
+                Err(report)
+            }
+        });
+        match linted {
+            Ok((graph, warnings)) => Ok(Loaded {
+                sources,
+                graph,
+                warnings,
+            }),
             Err(report) => Err(Wrong { sources, report }),
         }
+    }
+}
+
+impl Loaded {
+    /// The same, with what the scripts of the context say: `read` hands out the text of a path
+    /// of it, where there is one.
+    ///
+    /// # Errors
+    /// All that is wrong, warnings too.
+    pub fn with_scripts(self, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Self, Wrong> {
+        let Self {
+            mut sources, graph, ..
+        } = self;
+        let mut files = Files::new();
+        for path in graph::lint::texts(&graph) {
+            let text = read(&path).and_then(|bytes| file::text_of_bytes(bytes).ok());
+            if let Some(text) = text {
+                files.insert(path.clone(), sources.add(path, text));
+            }
+        }
+        let report = graph::lint::lint(&graph, &sources, Some(&files));
+        let (errors, warnings) = report.clone().split();
+        if !errors.is_empty() {
+            return Err(Wrong { sources, report });
+        }
+        Ok(Self {
+            sources,
+            graph,
+            warnings,
+        })
     }
 }
 

@@ -135,7 +135,7 @@ pub struct Rule(pub &'static str);
 impl Rule {
     /// Whether it tells of what is perhaps not meant, and stops nothing.
     pub fn warns(self) -> bool {
-        [rule::EMPTY_VARIABLE, rule::UNVERIFIED].contains(&self)
+        rule::WARNINGS.contains(&self)
     }
 }
 
@@ -201,6 +201,71 @@ pub mod rule {
     pub const UNVERIFIED: Rule = Rule("LK047");
     /// A file of a step that the ignore file leaves out of the context.
     pub const IGNORED: Rule = Rule("LK050");
+    /// An entry of `lint` that allows nothing.
+    pub const ALLOW: Rule = Rule("LK060");
+    /// A pin that should be a hash and is none.
+    pub const HASH: Rule = Rule("LK061");
+    /// A pin that should be a hash and is empty.
+    pub const EMPTY_HASH: Rule = Rule("LK062");
+    /// Pins that do not belong together.
+    pub const PIN_RULE: Rule = Rule("LK063");
+    /// A script that is listed and that the step does not read.
+    pub const UNREAD: Rule = Rule("LK064");
+    /// A file that a script reads and the step does not list.
+    pub const UNLISTED: Rule = Rule("LK065");
+    /// A directory that is listed, of which single files are read.
+    pub const WHOLE_DIRECTORY: Rule = Rule("LK066");
+    /// A host setting that is set where it is keyed or published.
+    pub const HOST_LEAK: Rule = Rule("LK067");
+    /// A value that looks secret, in keys and history.
+    pub const SECRET: Rule = Rule("LK068");
+    /// A condition that holds in no lane.
+    pub const DEAD_WHEN: Rule = Rule("LK069");
+    /// A lane that is always refused.
+    pub const DEAD_LANE: Rule = Rule("LK070");
+    /// A cache that is shared in two ways.
+    pub const CACHE: Rule = Rule("LK071");
+    /// More layers than an engine stacks.
+    pub const LAYERS: Rule = Rule("LK072");
+
+    /// What is doubtful and stops nothing; every other rule is an error.
+    pub const WARNINGS: &[Rule] = &[
+        EMPTY_VARIABLE,
+        UNVERIFIED,
+        EMPTY_HASH,
+        UNREAD,
+        UNLISTED,
+        WHOLE_DIRECTORY,
+        SECRET,
+        DEAD_WHEN,
+        DEAD_LANE,
+        CACHE,
+        LAYERS,
+    ];
+
+    /// The rules that an entry of `lint` may allow at its place.
+    pub const LINTS: &[Rule] = &[
+        UNUSED,
+        EMPTY_VARIABLE,
+        HASH,
+        EMPTY_HASH,
+        PIN_RULE,
+        UNREAD,
+        UNLISTED,
+        WHOLE_DIRECTORY,
+        HOST_LEAK,
+        SECRET,
+        DEAD_WHEN,
+        DEAD_LANE,
+        CACHE,
+        LAYERS,
+    ];
+
+    /// The lints that only a plan shows.
+    pub const OF_PLANS: &[Rule] = &[EMPTY_VARIABLE];
+
+    /// The lints that look into texts of the context.
+    pub const OF_SCRIPTS: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY];
 }
 
 /// One thing that is wrong.
@@ -371,6 +436,13 @@ impl Report {
         });
         self.0.dedup();
         self
+    }
+
+    /// Errors and warnings, apart.
+    #[must_use]
+    pub fn split(self) -> (Report, Report) {
+        let (warnings, errors) = self.0.into_iter().partition(|d| d.rule.warns());
+        (Self(errors), Self(warnings))
     }
 
     /// The diagnostics.

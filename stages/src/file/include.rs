@@ -200,7 +200,15 @@ impl Document {
         join(&mut self.lanes, other.lanes, "lane", |l| &l.span, report);
         join(&mut self.stages, other.stages, "stage", |s| &s.span, report);
         join(&mut self.gates, other.gates, "gate", |g| &g.span, report);
+        join(
+            &mut self.pin_rules,
+            other.pin_rules,
+            "pin rule",
+            |r| &r.span,
+            report,
+        );
         self.refuse.extend(other.refuse);
+        self.lint.extend(other.lint);
     }
 }
 
@@ -244,6 +252,7 @@ mod tests {
             pins: Vec::new(),
             include: patterns.iter().map(text).collect(),
             default: None,
+            layer_budget: None,
             span: Span::new(id, 0..1),
         };
         let messages = |report: Report| {

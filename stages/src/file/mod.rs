@@ -3,6 +3,7 @@
 mod file_step;
 mod include;
 pub mod keys;
+mod lint;
 mod model;
 mod mounts;
 mod parse;
@@ -13,6 +14,7 @@ mod schema;
 
 pub use file_step::{CopyFrom, CopyStep, FileStep};
 pub use include::{Entry, MAX_INCLUDED, MAX_INCLUDED_BYTES, Walk};
+pub use lint::{AllowLint, Files, PinDemand, PinRule};
 pub use model::*;
 pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};
 pub use parse::{parse, parse_included};

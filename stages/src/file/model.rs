@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::lint::{AllowLint, PinRule};
 use super::read::Text;
 use super::{Cache, FileStep, Guarded, Sandbox, Tmpfs};
 use crate::diag::{Span, Spanned};
@@ -34,6 +35,10 @@ pub struct Document {
     pub stages: BTreeMap<String, Stage>,
     /// `[gate.NAME]`
     pub gates: BTreeMap<String, Gate>,
+    /// `[pin-rule.NAME]`
+    pub pin_rules: BTreeMap<String, PinRule>,
+    /// Every `lint` of the file.
+    pub lint: Vec<AllowLint>,
 }
 
 /// `[graph]`: what holds for the whole graph.
@@ -49,6 +54,8 @@ pub struct GraphTable {
     pub include: Vec<Text>,
     /// The lane that is built when the caller names none.
     pub default: Option<Text>,
+    /// The most layers that an output may have above its base image.
+    pub layer_budget: Option<Spanned<u64>>,
     /// The header.
     pub span: Span,
 }

@@ -8,6 +8,7 @@ mod check;
 mod cycle;
 mod gates;
 pub mod instance;
+pub mod lint;
 mod presence;
 mod setting;
 mod stamp;
@@ -19,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    Arg, Attribute, Brings, Document, From, Gate, Git, GraphTable, Host, Kit, Lane, Output, Pins,
-    Refuse, Slot, Stage, Step, Switch, When,
+    AllowLint, Arg, Attribute, Brings, Document, From, Gate, Git, GraphTable, Host, Kit, Lane,
+    Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -53,6 +54,10 @@ pub struct Graph {
     pub stages: BTreeMap<String, Stage>,
     /// `[gate.NAME]`
     pub gates: BTreeMap<String, Gate>,
+    /// `[pin-rule.NAME]`
+    pub pin_rules: BTreeMap<String, PinRule>,
+    /// What lints are allowed, and where.
+    pub lint: Vec<AllowLint>,
 }
 
 /// Makes the graph of a lane file and its pins.
@@ -74,6 +79,8 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         lanes: document.lanes,
         stages: document.stages,
         gates: document.gates,
+        pin_rules: document.pin_rules,
+        lint: document.lint,
     };
     let mut report = Report::default();
     check::names(&graph, &mut report);
@@ -88,7 +95,11 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         gates::check(&graph, &mut report);
     }
     stamp::check(&graph, &mut report);
-    unused::check(&graph, &mut report);
+    let mut unused = Report::default();
+    if report.is_empty() {
+        unused::check(&graph, &mut unused);
+    }
+    report.extend(lint::keep(&graph, unused));
     report.into_result(graph)
 }
 
@@ -267,6 +278,19 @@ impl Graph {
             all.extend(gate.allow.iter().flat_map(|allow| &allow.when));
             all.extend(gate.floors.iter().flat_map(|floor| &floor.when));
         }
+        all
+    }
+
+    /// The conditions of steps, kits and entries: those that take a part away where they do not
+    /// hold, and say nothing of it.
+    fn conditions_of_parts(&self) -> Vec<&When> {
+        let mut all: Vec<&When> = Vec::new();
+        for stage in self.stages.values() {
+            all.extend(entry_conditions(stage));
+            all.extend(stage.steps.iter().flat_map(|step| &step.when));
+        }
+        all.extend(self.brings().flat_map(brings_conditions));
+        all.extend(self.kits.values().flat_map(|kit| &kit.when));
         all
     }
 

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use ::llb::{Caps, Network, Platform};
 use stages::diag::Report;
+use stages::file::Files;
 use stages::file::keys::tables;
 use stages::graph::Graph;
+use stages::graph::lint::lint;
 use stages::ignore::{self, Ignore};
 use stages::lower::ExecOptions;
 use stages::plan::Request;
@@ -54,12 +56,10 @@ fn every_rule_has_one_section_and_no_section_is_of_another() {
 fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
     let mut differences = String::new();
     for (id, section) in sections() {
-        let lanes = block(section, "toml").unwrap_or_else(|| panic!("{id} has no example"));
-        let pins = block(section, "env").unwrap_or_default();
+        assert!(section.contains("\n```toml\n"), "{id} has no example");
         let console = block(section, "console").unwrap_or_default();
-        let ignore = block(section, "ignore").unwrap_or_default();
         let (request, exec) = (request(console), demands(console));
-        let (loaded, report) = wrong(lanes, pins, ignore, &request, exec);
+        let (loaded, report) = wrong(section, &request, exec);
         let ids: BTreeSet<&str> = report.diagnostics().iter().map(|d| d.rule.0).collect();
         let seen = report.render(&loaded.sources, false);
         let shown = block(section, "text").unwrap_or("nothing");
@@ -73,19 +73,20 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
     );
 }
 
-/// What is wrong with a request: found while the file is read, chosen from, planned or made LLB;
-/// without an error, what is warned of.
-fn wrong(
-    lanes: &str,
-    pins: &str,
-    ignore: &str,
-    request: &Request,
-    exec: ExecOptions,
-) -> (Loaded, Report) {
-    let loaded = load(lanes, pins);
+/// What is wrong with a request, or doubtful: found while the file is read, chosen from, planned or
+/// made LLB; without an error, what is warned of. A script of the section is `build.sh` of the context.
+fn wrong(section: &str, request: &Request, exec: ExecOptions) -> (Loaded, Report) {
+    let lanes = block(section, "toml").unwrap_or_default();
+    let mut loaded = load(lanes, block(section, "env").unwrap_or_default());
+    let ignore = Ignore::parse(block(section, "ignore").unwrap_or_default());
+    let mut files = Files::new();
+    if let Some(script) = block(section, "sh") {
+        let id = loaded.sources.add("build.sh", script);
+        files.insert("build.sh".to_owned(), id);
+    }
     let made = |graph: &Graph| {
         let (plan, facts) = plan(graph, request)?;
-        ignore::check(&plan, &Ignore::parse(ignore), ".dockerignore")?;
+        ignore::check(&plan, &ignore, ".dockerignore")?;
         let worker = Platform::new("linux", "amd64");
         lower_with(&loaded, &plan, &facts, &Caps::all(), worker, exec)?;
         let mut report = Report::default();
@@ -94,7 +95,11 @@ fn wrong(
     };
     let report = match &loaded.graph {
         Err(report) => report.clone(),
-        Ok(graph) => made(graph).err().unwrap_or_default(),
+        Ok(graph) => {
+            let mut report = lint(graph, &loaded.sources, Some(&files));
+            report.extend(made(graph).err().unwrap_or_default());
+            report
+        }
     };
     (loaded, report)
 }

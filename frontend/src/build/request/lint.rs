@@ -40,15 +40,18 @@ struct BuildError {
 
 /// Answers with everything that is wrong. A file that could not be read at all is the request's failure.
 pub(super) fn answer(read: Result<Read, Unread>, request: impl Fn(&Loaded) -> Request) -> Outcome {
-    let (sources, wrong) = match read {
+    let (sources, wrong, warnings) = match read {
         Ok(Read { loaded, .. }) => {
             let wrong = wrong(&loaded, &request(&loaded));
-            (loaded.sources, wrong)
+            (loaded.sources, wrong, loaded.warnings)
         }
-        Err(Unread::Wrong(Wrong { sources, report })) => (sources, report),
+        Err(Unread::Wrong(Wrong { sources, report })) => {
+            let (wrong, warnings) = report.split();
+            (sources, wrong, warnings)
+        }
         Err(Unread::Failed(failure)) => return Err(failure),
     };
-    let results = Results::new(&sources, &wrong, &[]);
+    let results = Results::new(&sources, &wrong, warnings.diagnostics());
     let text = results.text(&sources, &wrong);
     let mut built = answered("frontend.lint", &results, text);
     let found = results.error.is_some() || !results.warnings.is_empty();

@@ -33,6 +33,14 @@ const WHEN_KEY: Key = key(
     "the lanes in which it counts",
 );
 
+static ALLOWED: Form = One(&LINT);
+const LINT_KEY: Key = key(
+    "lint",
+    List(&ALLOWED),
+    NONE,
+    "lints that are allowed here, each with a reason",
+);
+
 /// The whole file.
 pub(super) static FILE: Table = Table {
     name: "file",
@@ -50,6 +58,7 @@ pub(super) static FILE: Table = Table {
         key("lane", Names(Named::Word, &One(&LANE)), NEEDED, "what is built, for whom"),
         key("stage", Names(Named::Word, &One(&STAGE)), NONE, "pieces of work with one product"),
         key("gate", Names(Named::Word, &One(&GATE)), NONE, "checks over products"),
+        key("pin-rule", Names(Named::Word, &One(&PIN_RULE)), NONE, "what must hold between pins"),
     ]],
 };
 
@@ -58,11 +67,13 @@ static GRAPH: Table = Table {
     title: "[graph]",
     about: "What holds for the whole graph.",
     keys: &[&[
+        LINT_KEY,
         key("name", Text, NEEDED, "name of the graph, for people"),
         key("versions", Text, Some("no pins"), "the pins file, in or below the lane file's directory"),
         key("pins", TEXTS, Some("all"), "which of its pins are ours: patterns, `!` takes out, the last that matches decides"),
         key("include", TEXTS, NONE, "further files of tables, in or below the lane file's directory; path parts may have `*` and `?`"),
         key("default", Text, OPEN, "the lane that is built without `--target`; a graph with one lane needs none"),
+        key("layer-budget", Whole, Some("125"), "the most layers that an output may have above its base image"),
     ]],
 };
 
@@ -71,6 +82,7 @@ static ARG: Table = Table {
     title: "[arg.NAME]",
     about: "What a caller may set with `--build-arg NAME=VALUE`.",
     keys: &[&[
+        LINT_KEY,
         key("about", Text, NEEDED, "one line, shown where somebody names an unknown argument"),
         key("default", Text, Some("absent"), "the value when the caller says nothing"),
         key("type", Word(&["text", "bool", "int"]), Some("`text`"), "what a value must be"),
@@ -84,6 +96,7 @@ static HOST: Table = Table {
     title: "[host.NAME]",
     about: "A setting of the build machine, passed as a secret; in no key, config or history.",
     keys: &[&[
+        LINT_KEY,
         key("about", Text, NEEDED, "one line"),
         key("need", Word(&["optional", "required"]), Some("`optional`"), "what happens when it is not passed: the step does not see it, or fails"),
     ]],
@@ -94,6 +107,7 @@ static GIT: Table = Table {
     title: "[git.NAME]",
     about: "A repository at a ref; its commit is the value `git.NAME.commit`.",
     keys: &[&[
+        LINT_KEY,
         key("url", Values, NEEDED, "where it is"),
         key("ref", Values, Some("the remote's HEAD"), "a branch, a tag, a commit"),
         key("subdir", Values, Some("all"), "only this directory of it"),
@@ -107,6 +121,7 @@ static SWITCH: Table = Table {
     title: "[switch.NAME]",
     about: "A boolean that the caller may set.",
     keys: &[&[
+        LINT_KEY,
         key("default", Bool, NEEDED, "what it is when the caller says nothing"),
         key("about", Text, NEEDED, "one line"),
         key("tag-part", One(&TAG_PART), OPEN, "what the value adds to the tags of what it changes"),
@@ -127,7 +142,7 @@ static KIT: Table = Table {
     name: "kit",
     title: "[kit.NAME]",
     about: "A bundle that steps name in `kits`.",
-    keys: &[&[WHEN_KEY], &BRINGS],
+    keys: &[&[LINT_KEY, WHEN_KEY], &BRINGS],
 };
 
 static REFUSE: Table = Table {
@@ -135,6 +150,7 @@ static REFUSE: Table = Table {
     title: "[[refuse]]",
     about: "A combination that cannot be built; asking for it is an error.",
     keys: &[&[
+        LINT_KEY,
         key("when", One(&WHEN), NEEDED, "the combination"),
         key("why", Text, NEEDED, "why"),
     ]],
@@ -184,6 +200,7 @@ static LANE: Table = Table {
     title: "[lane.NAME]",
     about: "One thing that is built for someone.",
     keys: &[&[
+        LINT_KEY,
         key("platform", Text, NEEDED, "what the steps run on: `OS/ARCH` or `OS/ARCH/VARIANT`"),
         key("target", Text, Some("the platform"), "what is built for: `OS/ARCH`, or an `ARCH` of the platform's system"),
         key("slot", Names(Named::Word, &Text), NONE, "the choice for each slot of the graph"),
@@ -196,6 +213,7 @@ static OUTPUT: Table = Table {
     title: "[lane.NAME.output.NAME]",
     about: "One thing that comes out of a lane.",
     keys: &[&[
+        LINT_KEY,
         key("stage", Text, NEEDED, "whose product it is"),
         key("root", Values, OPEN, "a directory of the product that becomes the root: a bundle, without image config"),
         key("add", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context beside a bundle"),
@@ -208,6 +226,7 @@ static STAGE: Table = Table {
     title: "[stage.NAME]",
     about: "A named piece of work with one product.",
     keys: &[&[
+        LINT_KEY,
         WHEN_KEY,
         key("from", Any(&[Text, TEXTS, One(&FROM)]), OPEN, "what it starts with: a stage, the first of a list that the lane has, `scratch`, an image, a slot"),
         key("merge", List(&Any(&[Text, One(&MERGE)])), OPEN, "trees, put together; in place of `from`"),
@@ -327,6 +346,7 @@ static STEP: Table = Table {
     about: "One command, or one file operation: the unit that has a cache key.",
     keys: &[
         &[
+            LINT_KEY,
             key("name", Text, NEEDED, "its name in the stage"),
             key("run", VALUES, OPEN, "the command and its arguments, without a shell; or `script`, or a file operation"),
             key("script", Text, OPEN, "a script, in place of `run`; nothing is filled in"),
@@ -537,6 +557,7 @@ static GATE: Table = Table {
     title: "[gate.NAME]",
     about: "A check over the product of a stage.",
     keys: &[&[
+        LINT_KEY,
         WHEN_KEY,
         key("of", Text, NEEDED, "whose product"),
         key("check", Word(&["arch"]), NEEDED, "what is checked"),
@@ -579,5 +600,31 @@ static MEASURE: Table = Table {
         key("measured", Whole, OPEN, "what was counted"),
         key("on", Date, OPEN, "when"),
         key("broken", Whole, OPEN, "what a broken build still had"),
+    ]],
+};
+
+static PIN_RULE: Table = Table {
+    name: "pin-rule",
+    title: "[pin-rule.NAME]",
+    about: "What must hold between pins: `equal`, or `lead` with `for` and `pins`, or `hold`.",
+    keys: &[&[
+        LINT_KEY,
+        key("equal", TEXTS, OPEN, "pins that have one value"),
+        key("lead", Text, OPEN, "a pin that others follow"),
+        key("for", Text, OPEN, "the value of `lead` for which the others were last set"),
+        key("pins", TEXTS, OPEN, "the pins that follow: names and patterns"),
+        key("hold", Names(Named::Variable, &Text), OPEN, "pins with the values that they stay at"),
+        key("why", Text, NEEDED, "why"),
+    ]],
+};
+
+static LINT: Table = Table {
+    name: "lint",
+    title: "an entry of lint",
+    about: "A lint that is allowed at its place.",
+    keys: &[&[
+        key("allow", Text, NEEDED, "the rule: `LK066`"),
+        key("why", Text, NEEDED, "why"),
+        key("name", Text, Some("any"), "only where the lint is about this name; needed on `[graph]`"),
     ]],
 };

@@ -5,6 +5,7 @@ mod file_step;
 mod gate;
 mod image;
 mod lane;
+mod lint;
 mod merge;
 mod mounts;
 mod sandbox;
@@ -91,7 +92,11 @@ fn read(
     }
     let top = Span::new(id, 0..text.find('\n').unwrap_or(text.len()));
     let mut fields = Fields::new(id, root.get_ref(), top, what);
-    let document = document(&mut fields, &mut report);
+    let mut document = document(&mut fields, &mut report);
+    let lint = lint::allowed(id, root.get_ref(), &mut report);
+    if let Some(document) = &mut document {
+        document.lint = lint;
+    }
     fields.finish(&mut report);
     match document {
         Some(document) => report.into_result(document),
@@ -118,6 +123,7 @@ fn tables(
     let lanes = table_of(fields, "lane", Names::Word, report, lane);
     let stages = table_of(fields, "stage", Names::Word, report, stage);
     let gates = table_of(fields, "gate", Names::Word, report, gate);
+    let pin_rules = table_of(fields, "pin-rule", Names::Word, report, lint::pin_rule);
     Some(Document {
         graph: graph?,
         args,
@@ -130,6 +136,8 @@ fn tables(
         lanes,
         stages,
         gates,
+        pin_rules,
+        lint: Vec::new(),
     })
 }
 
@@ -184,6 +192,10 @@ fn table_of<'i, T>(
         let Some(mut inner) = Fields::of(source, value, what, report) else {
             continue;
         };
+        // What it says is read for all tables at once; the keys of a slot are names.
+        if key != "slot" {
+            let _ = inner.get("lint");
+        }
         if let Some(item) = read(&mut inner, name.span, report) {
             found.insert(name.value, item);
         }
@@ -194,6 +206,7 @@ fn table_of<'i, T>(
 
 fn graph_table(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<GraphTable> {
     let mut fields = Fields::of(source, value, "[graph]", report)?;
+    let _ = fields.get("lint");
     let name = fields.need_text("name", report);
     let table = GraphTable {
         versions: fields
@@ -206,6 +219,7 @@ fn graph_table(source: SourceId, value: &Value<'_>, report: &mut Report) -> Opti
             .filter(|path| path_below(path, report))
             .collect(),
         default: fields.text("default", report),
+        layer_budget: fields.integer("layer-budget", report),
         span: fields.span().clone(),
         name: name.unwrap_or_else(|| Spanned::new(String::new(), fields.span().clone())),
     };
@@ -281,6 +295,7 @@ fn kit(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<K
 
 fn refuse(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Refuse> {
     let mut fields = Fields::of(source, value, "`refuse`", report)?;
+    let _ = fields.get("lint");
     if fields.get("when").is_none() {
         report.push(
             fields

@@ -183,6 +183,7 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         ("host", Network::Host),
     ];
     let mut fields = Fields::of(source, value, "a step", report)?;
+    let _ = fields.get("lint");
     let name = fields.need_text("name", report);
     if let Some(name) = &name {
         Names::Word.check(name, report);

@@ -1,0 +1,55 @@
+//! Lints: what a graph can be built with, and is most likely not meant.
+//!
+//! One module for each thing that is looked at. A lint points to the place that is to be
+//! changed; there, `lint = [{ allow = "LK066", why = "…" }]` allows it.
+
+mod allow;
+mod caches;
+mod conditions;
+mod layers;
+mod pins;
+mod reads;
+mod scripts;
+mod secrets;
+
+use super::{Graph, unused};
+use crate::diag::{Report, Sources};
+use crate::file::Files;
+
+pub use scripts::texts;
+
+pub use allow::keep;
+
+/// What the lints see.
+struct Seen<'g> {
+    graph: &'g Graph,
+    sources: &'g Sources,
+    /// Texts of the context; nothing where there is no context to look into.
+    files: Option<&'g Files>,
+}
+
+/// What is doubtful in a graph, warnings and errors, without what the file allows, sorted by
+/// place. Which is which: [`crate::diag::Rule::warns`], [`Report::split`].
+///
+/// `files` are texts of the context ([`texts`] says which are wanted), as far as there are any;
+/// without them the lints of scripts are silent.
+#[must_use]
+pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
+    let seen = Seen {
+        graph,
+        sources,
+        files,
+    };
+    let mut found = Report::default();
+    pins::check(&seen, &mut found);
+    secrets::check(&seen, &mut found);
+    conditions::check(&seen, &mut found);
+    caches::check(&seen, &mut found);
+    layers::check(&seen, &mut found);
+    scripts::check(&seen, &mut found);
+    let mut report = keep(graph, found.clone());
+    // What was allowed before this was asked counts as used too.
+    unused::check(graph, &mut found);
+    allow::check(&seen, &found, &mut report);
+    report.into_result(()).err().unwrap_or_default()
+}
