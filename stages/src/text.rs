@@ -233,15 +233,18 @@ pub enum Filter {
     ZeroOne,
     /// `parts:N`: the first N parts of a version: `13.0.2` with 2 is `13.0`.
     Parts(usize),
+    /// `without:TEXT`: without every TEXT: `3.14` without `.` is `314`.
+    Without(String),
 }
 
-const FILTERS: [&str; 3] = ["is:TEXT", "01", "parts:N"];
+const FILTERS: [&str; 4] = ["is:TEXT", "01", "parts:N", "without:TEXT"];
 
 impl Filter {
     fn parse(text: &str, span: &Span, report: &mut Report) -> Option<Self> {
         let filter = match text.split_once(':') {
             None if text == "01" => Some(Self::ZeroOne),
             Some(("is", want)) => Some(Self::Is(want.to_owned())),
+            Some(("without", text)) if !text.is_empty() => Some(Self::Without(text.to_owned())),
             Some(("parts", n)) => n.parse().ok().filter(|n| *n > 0).map(Self::Parts),
             _ => None,
         };
@@ -267,6 +270,7 @@ impl Filter {
                 "false" => Ok("0".into()),
                 _ => Err(format!("`01` takes true or false, and this is `{value}`")),
             },
+            Self::Without(text) => Ok(value.replace(text, "")),
             Self::Parts(n) => {
                 let parts: Vec<&str> = value.split('.').collect();
                 match parts.get(..*n) {

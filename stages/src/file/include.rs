@@ -173,6 +173,7 @@ fn pattern(text: &Text, report: &mut Report) -> Option<Pattern> {
 impl Document {
     /// Puts the tables of an included file beside this one's.
     pub fn include(&mut self, other: Document, report: &mut Report) {
+        join(&mut self.derived, other.derived, "pin", |p| &p.span, report);
         join(&mut self.args, other.args, "argument", |a| &a.span, report);
         join(
             &mut self.hosts,

@@ -8,13 +8,15 @@ use super::lint::{AllowLint, PinRule};
 use super::read::Text;
 use super::{Cache, FileStep, Guarded, Sandbox, Tmpfs};
 use crate::diag::{Span, Spanned};
-use crate::text::{ArgEntry, LaneField, Template};
+use crate::text::{ArgEntry, Filter, LaneField, Template};
 
 /// One lane file.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// `[graph]`
     pub graph: GraphTable,
+    /// `[pin.NAME]`
+    pub derived: BTreeMap<String, Derived>,
     /// `[arg.NAME]`
     pub args: BTreeMap<String, Arg>,
     /// `[host.NAME]`
@@ -57,6 +59,17 @@ pub struct GraphTable {
     /// The most layers that an output may have above its base image.
     pub layer_budget: Option<Spanned<u64>>,
     /// The header.
+    pub span: Span,
+}
+
+/// `[pin.NAME]`: a pin that is made of another one.
+#[derive(Debug, Clone)]
+pub struct Derived {
+    /// The pin that it is made of.
+    pub from: Text,
+    /// What is made of it, in order; nothing is another name for it.
+    pub filters: Vec<Filter>,
+    /// Where it is declared.
     pub span: Span,
 }
 
@@ -155,6 +168,8 @@ pub struct Brings {
     pub host: Vec<Text>,
     /// Constants.
     pub env: BTreeMap<String, Template>,
+    /// Some pins as a file.
+    pub pins_file: Option<PinsFile>,
     /// Cache mounts.
     pub cache: Vec<Cache>,
     /// Secrets as files.
@@ -163,6 +178,17 @@ pub struct Brings {
     pub ssh: Vec<Guarded>,
     /// Directories in memory.
     pub tmpfs: Vec<Tmpfs>,
+}
+
+/// A file with some pins, for programs that read such a file.
+#[derive(Debug, Clone)]
+pub struct PinsFile {
+    /// Where it appears.
+    pub at: Template,
+    /// Which pins: names and patterns.
+    pub keys: Vec<Text>,
+    /// Where it was written.
+    pub span: Span,
 }
 
 /// `[[refuse]]`: a combination that cannot be built.
@@ -238,6 +264,8 @@ pub struct Choice {
     /// The stage that stands in the slot. The identity (`same-as`) and a stage of the slot's
     /// own (`stage`) differ for people only: either way consumers start from that stage.
     pub stage: Text,
+    /// When it stands there whatever the lane says; a lane cannot choose it then.
+    pub when: Option<When>,
     /// Where it is declared.
     pub span: Span,
 }

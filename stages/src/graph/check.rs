@@ -24,6 +24,7 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
             stage_exists(graph, &choice.stage, report);
         }
     }
+    super::slots::names(graph, report);
     for (name, lane) in &graph.lanes {
         check_lane(graph, name, lane, report);
     }
@@ -187,22 +188,21 @@ fn check_lane(graph: &Graph, name: &str, lane: &Lane, report: &mut Report) {
                     unknown("choice", choice, slot.choices.keys()).related(&slot.span, "the slot"),
                 );
             }
-            Some(_) => {}
+            Some(slot) => {
+                if let Some(when) = slot
+                    .choices
+                    .get(&choice.value)
+                    .and_then(|taken| taken.when.as_ref())
+                {
+                    let message = format!("choice `{}` is taken by its condition", choice.value);
+                    report.push(
+                        Diagnostic::new(rule::VALUE, message)
+                            .at(&choice.span, "a lane cannot choose it")
+                            .related(&when.span, "it stands there when this holds"),
+                    );
+                }
+            }
         }
-    }
-    for slot in graph
-        .slots
-        .keys()
-        .filter(|slot| !lane.slots.contains_key(*slot))
-    {
-        report.push(
-            Diagnostic::new(
-                rule::MISSING_KEY,
-                format!("lane `{name}` does not fill slot `{slot}`"),
-            )
-            .at(&lane.span, "this lane")
-            .help(format!("slot = {{ {slot} = \"…\" }}")),
-        );
     }
     if lane.outputs.is_empty() {
         report.push(
@@ -365,6 +365,9 @@ fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
                 }
             }
         }
+    }
+    if let Some(file) = &brings.pins_file {
+        super::pins::check_file(graph, file, report);
     }
     for name in brings
         .host

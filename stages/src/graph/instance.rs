@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::templates::{templates_of_brings, templates_of_step, templates_of_work};
-use super::{Graph, Setting, brings_conditions, entry_conditions};
+use super::{Graph, Setting, brings_conditions, entry_conditions, slots};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Attribute, Brings, Command, From, Stage, Step, When};
 use crate::text::{ArgEntry, LaneField, Template, ValueRef};
@@ -251,7 +251,7 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
                 continue;
             };
             for attribute in &stage.same_for {
-                let Some(read) = instance.reads.get(&attribute.value) else {
+                let Some(read) = dependence(graph, instance, &attribute.value) else {
                     continue;
                 };
                 if said.insert((name, &attribute.value)) {
@@ -260,6 +260,27 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
             }
         }
     }
+}
+
+/// Where an instance depends on an attribute: itself, or over what fills a slot.
+fn dependence<'a>(
+    graph: &Graph,
+    instance: &'a Instance<'_>,
+    on: &Attribute,
+) -> Option<&'a Read<'a>> {
+    let through = || {
+        let mut slots = instance
+            .reads
+            .iter()
+            .filter_map(|(read, place)| match read {
+                Attribute::Slot(slot) => Some((slot, place)),
+                _ => None,
+            });
+        slots
+            .find(|(slot, _)| slots::decided_by(graph, slot).contains(on))
+            .map(|(_, place)| place)
+    };
+    instance.reads.get(on).or_else(through)
 }
 
 fn depends(

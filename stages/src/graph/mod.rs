@@ -9,8 +9,10 @@ mod cycle;
 mod gates;
 pub mod instance;
 pub mod lint;
+mod pins;
 mod presence;
 mod setting;
+mod slots;
 mod stamp;
 mod tag;
 mod templates;
@@ -20,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    AllowLint, Arg, Attribute, Brings, Document, From, Gate, Git, GraphTable, Host, Kit, Lane,
-    Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
+    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Host, Kit,
+    Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -34,6 +36,8 @@ pub struct Graph {
     pub table: GraphTable,
     /// Pins of our scope and of others' that a step names.
     pub pins: Pins,
+    /// `[pin.NAME]`, which are among the pins too.
+    pub derived: BTreeMap<String, Derived>,
     /// `[arg.NAME]`
     pub args: BTreeMap<String, Arg>,
     /// `[host.NAME]`
@@ -66,9 +70,10 @@ pub struct Graph {
 /// Every name that nothing declares, every name for two things, cycles, what nothing uses,
 /// gates that could not decide.
 pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
-    let graph = Graph {
+    let mut graph = Graph {
         table: document.graph,
         pins,
+        derived: document.derived,
         args: document.args,
         hosts: document.hosts,
         switches: document.switches,
@@ -83,11 +88,13 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         lint: document.lint,
     };
     let mut report = Report::default();
+    pins::derive(&mut graph, &mut report);
     check::names(&graph, &mut report);
     // What follows walks along names, so all of them must be known.
     if !report.is_empty() {
         return Err(report).or_else(|r| r.into_result(graph));
     }
+    slots::check(&graph, &mut report);
     cycle::check(&graph, &mut report);
     if report.is_empty() {
         presence::check(&graph, &mut report);
@@ -258,6 +265,13 @@ impl Graph {
         for git in self.gits.values() {
             values.extend(git.templates().flat_map(|text| text.values()));
         }
+        let files = self.brings().filter_map(|brings| brings.pins_file.as_ref());
+        patterns.extend(files.flat_map(|file| self.projected(file)));
+        patterns.extend(
+            self.derived
+                .values()
+                .map(|derived| derived.from.value.as_str()),
+        );
         let roots = self.gates.values().flat_map(|gate| &gate.roots);
         values.extend(roots.flat_map(|t| t.values()));
         (values, patterns)
@@ -272,6 +286,8 @@ impl Graph {
         for kit in self.kits.values() {
             all.extend(brings_conditions(&kit.brings).chain(&kit.when));
         }
+        let choices = self.slots.values().flat_map(|slot| slot.choices.values());
+        all.extend(choices.flat_map(|choice| &choice.when));
         all.extend(self.refuse.iter().map(|refuse| &refuse.when));
         for gate in self.gates.values() {
             all.extend(&gate.when);
@@ -325,7 +341,7 @@ impl Graph {
 
     /// Whether a pin is in our scope: the last pattern that matches decides.
     fn in_scope(&self, pin: &str) -> bool {
-        if self.table.pins.is_empty() {
+        if self.table.pins.is_empty() || self.derived.contains_key(pin) {
             return true;
         }
         let mut inside = false;

@@ -80,7 +80,7 @@ impl<'g> Setting<'g> {
     pub fn value_of(&self, attribute: &Attribute) -> Option<String> {
         match attribute {
             Attribute::Lane(field) => self.attribute(*field),
-            Attribute::Slot(slot) => self.lane.slots.get(slot).map(|c| c.value.clone()),
+            Attribute::Slot(slot) => self.choice(slot).map(|(name, _)| name.to_owned()),
             Attribute::Switch(name) => self.switches.get(name.as_str()).map(bool::to_string),
         }
     }
@@ -124,11 +124,7 @@ impl<'g> Setting<'g> {
                 .iter()
                 .find(|name| self.has(&name.value))
                 .or_else(|| names.last()),
-            From::Slot(slot) => {
-                let choice = self.lane.slots.get(&slot.value)?;
-                let choices = &self.graph.slots.get(&slot.value)?.choices;
-                Some(&choices.get(&choice.value)?.stage)
-            }
+            From::Slot(slot) => Some(&self.choice(&slot.value)?.1.stage),
             From::Image(_) | From::Scratch(_) => None,
         }
     }

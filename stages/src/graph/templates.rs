@@ -100,6 +100,7 @@ pub(super) fn templates_of_brings<'a>(brings: &'a Brings, each: &mut impl FnMut(
     for used in &brings.uses {
         used.sub.iter().chain(&used.at).for_each(&mut *each);
     }
+    brings.pins_file.iter().for_each(|file| each(&file.at));
     for cache in &brings.cache {
         each(&cache.at);
         cache.sub.iter().for_each(&mut *each);

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::{Graph, Setting};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::Lane;
 use crate::text::ValueRef;
 
 pub(super) fn check(graph: &Graph, report: &mut Report) {
@@ -47,8 +46,12 @@ fn unreached(graph: &Graph, report: &mut Report) {
     }
     for (slot_name, slot) in &graph.slots {
         for (name, choice) in &slot.choices {
-            let taken = |lane: &Lane| lane.slots.get(slot_name).is_some_and(|c| c.value == *name);
-            if !graph.lanes.values().any(taken) {
+            let taken = |setting: &Setting<'_>| {
+                setting
+                    .choice(slot_name)
+                    .is_some_and(|(taken, _)| taken == name)
+            };
+            if !settings.iter().any(taken) {
                 dead(
                     format!("no lane takes choice `{name}` of slot `{slot_name}`"),
                     &choice.span,

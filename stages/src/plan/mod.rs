@@ -6,6 +6,7 @@ mod build;
 mod command;
 mod config;
 mod file_step;
+mod files;
 mod gate;
 mod git;
 mod image;
@@ -278,7 +279,7 @@ pub enum StepFile {
         /// Path below the mount.
         to: String,
     },
-    /// A text of the lane file.
+    /// A text: a script of the lane file, or some pins.
     Script {
         /// Path below the mount.
         to: String,

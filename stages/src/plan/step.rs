@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
 use super::tree::inside;
-use super::{HostSetting, PlannedStep, StepFile, Work, file_step, mounts, uses};
-use super::{command, windows};
+use super::{HostSetting, PlannedStep, Work, file_step, mounts, uses};
+use super::{command, files, windows};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Command, Need, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
@@ -31,7 +31,7 @@ pub(super) fn plan<'g>(
     if planner.spelling.is_windows() && !planner.selection.assumed {
         windows::env::check(step, &env, &mut planner.warnings, &mut planner.report);
     }
-    let mut files = files(planner, &sees, &from.env);
+    let mut files = files::plan(planner, &sees, &from.env);
     let host = host(planner, &sees);
     let argv = command::plan(planner, step, &env, &host, &mut files);
     let (uses, copies) = uses::plan(planner, &sees, &from.env);
@@ -196,66 +196,6 @@ fn once<'a>(
             .at(span, "second")
             .related(first, "first"),
         );
-    }
-}
-
-fn files(
-    planner: &mut Planner<'_, '_>,
-    sees: &[&Brings],
-    env: &BTreeMap<String, String>,
-) -> BTreeMap<String, Vec<StepFile>> {
-    let mut files: BTreeMap<String, Vec<StepFile>> = BTreeMap::new();
-    for file in sees.iter().flat_map(|brings| &brings.files) {
-        if !planner.selection.setting.holds(file.when.as_ref()) {
-            continue;
-        }
-        let from = file.from.value.trim_end_matches('/').to_owned();
-        let (mount, to) = match &file.at {
-            None => (Some(FILES.to_owned()), from.clone()),
-            Some(at) => {
-                // A directory's content stands at `at`; a file keeps its name there.
-                let name = from.rsplit('/').next().unwrap_or(&from).to_owned();
-                let directory = from.is_empty() || file.from.value.ends_with('/');
-                let at = place(planner, at, env);
-                (at, if directory { String::new() } else { name })
-            }
-        };
-        let Some(mount) = mount else { continue };
-        let here = files.entry(mount).or_default();
-        let entry = match &file.git {
-            None => StepFile::Context { from, to },
-            Some(git) => {
-                planner.take_git(&git.value);
-                let git = git.value.clone();
-                StepFile::Git { git, from, to }
-            }
-        };
-        // A step and its kits may list the same file: it is there once.
-        if here.contains(&entry) {
-            continue;
-        }
-        let to = target(&entry);
-        let taken = command::own(to);
-        if taken || here.iter().any(|other| target(other) == to) {
-            planner.report.push(
-                Diagnostic::new(rule::COLLISION, format!("two files of the step are `{to}`"))
-                    .at(&file.from.span, "this one would replace the other")
-                    .help("place one of them elsewhere with `at`"),
-            );
-            continue;
-        }
-        here.push(entry);
-    }
-    for entries in files.values_mut() {
-        // The order in the file means nothing; what is copied first must not matter.
-        entries.sort_by(|a, b| target(a).cmp(target(b)));
-    }
-    files
-}
-
-fn target(file: &StepFile) -> &str {
-    match file {
-        StepFile::Context { to, .. } | StepFile::Git { to, .. } | StepFile::Script { to, .. } => to,
     }
 }
 

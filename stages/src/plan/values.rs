@@ -25,12 +25,7 @@ impl Selection<'_> {
             ValueRef::Named(name) | ValueRef::Pin(name) => pin(name),
             ValueRef::Arg(name) => arg(name),
             ValueRef::Lane(field) => self.setting.attribute(*field),
-            ValueRef::Slot(name) => self
-                .setting
-                .lane
-                .slots
-                .get(name)
-                .map(|choice| choice.value.clone()),
+            ValueRef::Slot(name) => self.setting.choice(name).map(|(name, _)| name.to_owned()),
             ValueRef::Switch(name) => self
                 .setting
                 .switches

@@ -45,10 +45,13 @@ pub fn tags(graph: &Graph) -> Vec<TagRow> {
         };
         let row = TagRow {
             lane: lane.to_owned(),
-            slots: graph.lanes[lane]
+            slots: graph
                 .slots
-                .iter()
-                .map(|(slot, choice)| (slot.clone(), choice.value.clone()))
+                .keys()
+                .filter_map(|slot| {
+                    let (choice, _) = selection.setting.choice(slot)?;
+                    Some((slot.clone(), choice.to_owned()))
+                })
                 .collect(),
             output: output.to_owned(),
             switches: turned

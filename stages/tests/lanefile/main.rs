@@ -13,4 +13,5 @@ mod output;
 mod table;
 mod tags;
 mod trees;
+mod values;
 mod windows;

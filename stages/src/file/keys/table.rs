@@ -48,6 +48,7 @@ pub(super) static FILE: Table = Table {
     about: "Everything that one graph declares.",
     keys: &[&[
         key("graph", One(&GRAPH), NEEDED, "what holds for the whole graph"),
+        key("pin", Names(Named::Variable, &One(&PIN)), NONE, "pins that are made of others"),
         key("arg", Names(Named::Variable, &One(&ARG)), NONE, "what a caller may set"),
         key("host", Names(Named::Variable, &One(&HOST)), NONE, "settings of the build machine, never keyed"),
         key("switch", Names(Named::Word, &One(&SWITCH)), NONE, "booleans that turn stages, steps and entries on or off"),
@@ -75,6 +76,13 @@ static GRAPH: Table = Table {
         key("default", Text, OPEN, "the lane that is built without `--target`; a graph with one lane needs none"),
         key("layer-budget", Whole, Some("125"), "the most layers that an output may have above its base image"),
     ]],
+};
+
+static PIN: Table = Table {
+    name: "pin",
+    title: "[pin.NAME]",
+    about: "A pin that is made of another one.",
+    keys: &[&[LINT_KEY, key("from", Text, NEEDED, "a pin of the pins file, with filters behind a bar: `CUDA_VERSION|parts:2`")]],
 };
 
 static ARG: Table = Table {
@@ -192,6 +200,7 @@ static CHOICE: Table = Table {
     keys: &[&[
         key("stage", Text, OPEN, "a stage that stands in the slot"),
         key("same-as", Text, OPEN, "nothing stands there: what is behind starts from this stage"),
+        key("when", One(&WHEN), Some("by the lane's choice"), "it stands there when this holds, whatever the lane says"),
     ]],
 };
 
@@ -377,12 +386,13 @@ static STEP: Table = Table {
 };
 
 /// What steps see and kits bring.
-static BRINGS: [Key; 9] = [
+static BRINGS: [Key; 10] = [
     key("args", TEXTS, NONE, "pins, arguments and lane values that it sees: `NAME`, `NEW=OLD`, `NEW=OLD|filter`, `PREFIX_*`"),
     key("env", Names(Named::Variable, &Values), NONE, "its constants"),
     key("host", TEXTS, NONE, "host settings that it sees"),
     key("files", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context that it sees"),
     key("uses", List(&Any(&[Text, One(&USES)])), NONE, "products of other stages that it sees"),
+    key("pins-file", One(&PINS_FILE), NONE, "some pins as a file"),
     key("cache", List(&One(&CACHE)), NONE, "cache mounts"),
     key("secret", List(&One(&SECRET)), NONE, "values of the caller as files, in no key"),
     key("ssh", Any(&[Bool, List(&One(&SSH))]), NONE, "SSH agents of the caller; `true` is the default one"),
@@ -398,6 +408,16 @@ static FILES: Table = Table {
         key("from", Text, Some("all of the git source"), "its path; a directory ends with `/`; needed from the context"),
         key("at", Values, Some("its own path"), "the directory in which it appears"),
         WHEN_KEY,
+    ]],
+};
+
+static PINS_FILE: Table = Table {
+    name: "pins-file",
+    title: "pins-file of a step",
+    about: "A file `NAME=VALUE` with just these pins, sorted by name.",
+    keys: &[&[
+        key("at", Values, NEEDED, "where it appears"),
+        key("keys", TEXTS, NEEDED, "which pins: names, and patterns over those of our scope"),
     ]],
 };
 

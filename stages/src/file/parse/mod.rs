@@ -23,7 +23,7 @@ use self::stage::{brings, stage};
 use super::model::*;
 use super::read::{Fields, Text};
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, Spanned, rule};
-use crate::text::{Dollar, Template, is_variable};
+use crate::text::{ArgEntry, Dollar, Template, ValueRef, is_variable};
 
 type Value<'i> = toml::Spanned<DeValue<'i>>;
 
@@ -109,6 +109,7 @@ fn tables(
     graph: Option<GraphTable>,
     report: &mut Report,
 ) -> Option<Document> {
+    let derived = table_of(fields, "pin", Names::Variable, report, derived);
     let args = table_of(fields, "arg", Names::Variable, report, arg);
     let hosts = table_of(fields, "host", Names::Variable, report, host);
     let switches = table_of(fields, "switch", Names::Word, report, switch);
@@ -126,6 +127,7 @@ fn tables(
     let pin_rules = table_of(fields, "pin-rule", Names::Word, report, lint::pin_rule);
     Some(Document {
         graph: graph?,
+        derived,
         args,
         hosts,
         switches,
@@ -248,6 +250,33 @@ fn path_below(path: &Text, report: &mut Report) -> bool {
     !bad
 }
 
+fn derived(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Derived> {
+    let text = fields.need_text("from", report)?;
+    match ArgEntry::parse(&text, report)? {
+        ArgEntry::One {
+            name,
+            value: ValueRef::Named(from),
+            filters,
+            ..
+        } if name == from => Some(Derived {
+            from: Spanned::new(from, text.span),
+            filters,
+            span,
+        }),
+        _ => {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("`{}` is no pin", text.value))
+                    .at(
+                        &text.span,
+                        "expected the name of a pin, with filters behind a bar",
+                    )
+                    .help("from = \"CUDA_VERSION|parts:2\""),
+            );
+            None
+        }
+    }
+}
+
 fn arg(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Arg> {
     const TYPES: [(&str, Form); 3] = [
         ("text", Form::Text),
@@ -357,12 +386,14 @@ fn slot(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<
         };
         let same_as = inner.text("same-as", report);
         let stage = inner.text("stage", report);
+        let when = when(&mut inner, report);
         match (same_as, stage) {
             (Some(stage), None) | (None, Some(stage)) => {
                 choices.insert(
                     name.value,
                     Choice {
                         stage,
+                        when,
                         span: name.span,
                     },
                 );

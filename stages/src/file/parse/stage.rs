@@ -236,6 +236,9 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
             .collect(),
         host: fields.texts("host", report),
         env: constants(fields, "env", true, report),
+        pins_file: fields
+            .get("pins-file")
+            .and_then(|value| pins_file(source, value, report)),
         cache: mounts::caches(fields, report),
         secret: mounts::secrets(fields, report),
         ssh: mounts::agents(fields, report),
@@ -244,6 +247,26 @@ pub(super) fn brings(fields: &mut Fields<'_, '_>, report: &mut Report) -> Brings
 }
 
 /// What a step does: just one of the keys says it.
+fn pins_file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<PinsFile> {
+    let mut fields = Fields::of(source, value, "`pins-file`", report)?;
+    let span = fields.span().clone();
+    if fields.get("at").is_none() {
+        report.push(fields.missing("at"));
+    }
+    let at = template(&mut fields, "at", report);
+    let keys = fields.texts("keys", report);
+    if keys.is_empty() {
+        let help = "keys = [\"LLVM_VERSION\", \"LLVM_*_SHA256\"]";
+        report.push(fields.missing("keys").help(help));
+    }
+    fields.finish(report);
+    Some(PinsFile {
+        at: at?,
+        keys,
+        span,
+    })
+}
+
 fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> {
     let mut keys = vec!["run", "script", "command-line"];
     keys.extend(file_step::KEYS);

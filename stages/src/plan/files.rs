@@ -1,0 +1,117 @@
+//! The files of a step, by the directories in which they appear.
+
+use std::collections::BTreeMap;
+
+use super::StepFile;
+use super::build::Planner;
+use super::command;
+use super::step::{FILES, place};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::file::{Brings, File, PinsFile};
+
+/// Files by the place of their mount.
+type Files = BTreeMap<String, Vec<StepFile>>;
+
+pub(super) fn plan(
+    planner: &mut Planner<'_, '_>,
+    sees: &[&Brings],
+    env: &BTreeMap<String, String>,
+) -> Files {
+    let mut files = Files::new();
+    for file in sees.iter().flat_map(|brings| &brings.files) {
+        if !planner.selection.setting.holds(file.when.as_ref()) {
+            continue;
+        }
+        if let Some((mount, entry)) = listed(planner, file, env) {
+            put(
+                &mut files,
+                mount,
+                entry,
+                &file.from.span,
+                &mut planner.report,
+            );
+        }
+    }
+    for file in sees.iter().filter_map(|brings| brings.pins_file.as_ref()) {
+        if let Some((mount, entry)) = pins(planner, file, env) {
+            put(&mut files, mount, entry, &file.span, &mut planner.report);
+        }
+    }
+    for entries in files.values_mut() {
+        // The order in the file means nothing; what is copied first must not matter.
+        entries.sort_by(|a, b| target(a).cmp(target(b)));
+    }
+    files
+}
+
+/// A file of the context or of a git source.
+fn listed(
+    planner: &mut Planner<'_, '_>,
+    file: &File,
+    env: &BTreeMap<String, String>,
+) -> Option<(String, StepFile)> {
+    let from = file.from.value.trim_end_matches('/').to_owned();
+    let (mount, to) = match &file.at {
+        None => (FILES.to_owned(), from.clone()),
+        Some(at) => {
+            // A directory's content stands at `at`; a file keeps its name there.
+            let name = from.rsplit('/').next().unwrap_or(&from).to_owned();
+            let directory = from.is_empty() || file.from.value.ends_with('/');
+            let at = place(planner, at, env)?;
+            (at, if directory { String::new() } else { name })
+        }
+    };
+    let entry = match &file.git {
+        None => StepFile::Context { from, to },
+        Some(git) => {
+            planner.take_git(&git.value);
+            let git = git.value.clone();
+            StepFile::Git { git, from, to }
+        }
+    };
+    Some((mount, entry))
+}
+
+/// A file with some pins.
+fn pins(
+    planner: &mut Planner<'_, '_>,
+    file: &PinsFile,
+    env: &BTreeMap<String, String>,
+) -> Option<(String, StepFile)> {
+    let path = place(planner, &file.at, env)?;
+    let (mount, name) = path.rsplit_once('/')?;
+    if mount.is_empty() {
+        planner.report.push(
+            Diagnostic::new(rule::PATH, "nothing can be mounted at `/`")
+                .at(&file.at.span, "expected a file in a directory"),
+        );
+        return None;
+    }
+    let text = planner.selection.graph.projection(file);
+    let to = name.to_owned();
+    Some((mount.to_owned(), StepFile::Script { to, text }))
+}
+
+fn put(files: &mut Files, mount: String, entry: StepFile, span: &Span, report: &mut Report) {
+    let here = files.entry(mount).or_default();
+    // A step and its kits may list the same file: it is there once.
+    if here.contains(&entry) {
+        return;
+    }
+    let to = target(&entry);
+    if command::own(to) || here.iter().any(|other| target(other) == to) {
+        report.push(
+            Diagnostic::new(rule::COLLISION, format!("two files of the step are `{to}`"))
+                .at(span, "this one would replace the other")
+                .help("place one of them elsewhere with `at`"),
+        );
+        return;
+    }
+    here.push(entry);
+}
+
+fn target(file: &StepFile) -> &str {
+    match file {
+        StepFile::Context { to, .. } | StepFile::Git { to, .. } | StepFile::Script { to, .. } => to,
+    }
+}

@@ -1,0 +1,224 @@
+//! Where values come from: pins that are made of others, pins as a file, slots that conditions
+//! fill.
+
+use ::llb::{Caps, Definition};
+use stages::plan::{Plan, StepFile};
+
+use crate::common::{Loaded, load, lower, plan, rendered, request};
+
+/// The smallest graph around some tables; its lane builds `out`.
+fn graph(tables: &str) -> String {
+    format!(
+        "[graph]\nname = \"t\"\n[lane.l]\nplatform = \"linux/amd64\"\ntarget = \"windows/amd64\"\n\
+         output.o = {{ stage = \"out\" }}\n{tables}"
+    )
+}
+
+/// A stage `out` with one step that has these keys.
+fn step(keys: &str) -> String {
+    format!(
+        "[stage.out]\nfrom = {{ image = \"x\" }}\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\n{keys}\n"
+    )
+}
+
+fn planned(text: &str, pins: &str, args: &[(&str, &str)]) -> Plan {
+    let loaded = load(text, pins);
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    match plan(graph, &request("l", args)) {
+        Ok((plan, _)) => plan,
+        Err(report) => panic!("{}", report.render(&loaded.sources, false)),
+    }
+}
+
+/// What is wrong with a file or its plan.
+fn wrong(text: &str, pins: &str, args: &[(&str, &str)]) -> String {
+    let loaded = load(text, pins);
+    let Ok(graph) = &loaded.graph else {
+        return rendered(&loaded);
+    };
+    match plan(graph, &request("l", args)) {
+        Ok(_) => "nothing is wrong".into(),
+        Err(report) => report.render(&loaded.sources, false),
+    }
+}
+
+fn ops(loaded: &Loaded, args: &[(&str, &str)]) -> Definition {
+    match lower(loaded, &request("l", args), &Caps::all()) {
+        Ok(lowered) => Definition::new(&lowered.result),
+        Err(report) => panic!("{}", report.render(&loaded.sources, false)),
+    }
+}
+
+/// The environment of the only step, as `NAME=VALUE`, without PATH.
+fn env(plan: &Plan) -> Vec<String> {
+    let step = &plan.stages.last().expect("a stage").steps[0];
+    let own = step.env.iter().filter(|(name, _)| *name != "PATH");
+    own.map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+#[test]
+fn a_pin_is_made_of_another_or_is_another_name_for_it() {
+    let tables = "[pin.CUDA_MM]\nfrom = \"CUDA_VERSION|parts:2\"\n[pin.TAG]\nfrom = \"PY|parts:2|without:.\"\n\
+                  [pin.CUDA_ALIAS]\nfrom = \"CUDA_VERSION\"\n";
+    let text = graph(&format!("{tables}{}", step("args = [\"CUDA_*\", \"TAG\"]")));
+    let plan = planned(&text, "CUDA_VERSION=13.0.2\nPY=3.14.1\n", &[]);
+    assert_eq!(
+        env(&plan),
+        [
+            "CUDA_ALIAS=13.0.2",
+            "CUDA_MM=13.0",
+            "CUDA_VERSION=13.0.2",
+            "TAG=314"
+        ]
+    );
+}
+
+#[test]
+fn derived_pins_that_cannot_be_are_refused_together() {
+    let tables = "[pin.A]\nfrom = \"NOPE\"\n[pin.B]\nfrom = \"P|parts:3\"\n[pin.P]\nfrom = \"Q\"\n\
+                  [pin.C]\nfrom = \"A\"\n[pin.Q2]\nfrom = \"Q\"\n";
+    let text = graph(&format!(
+        "{tables}{}",
+        step("args = [\"A\", \"B\", \"C\", \"P\"]")
+    ));
+    insta::assert_snapshot!(wrong(&text, "P=1.2\nQ=1\n", &[]));
+    let tables =
+        "[pin.A]\nfrom = \"lane.target\"\n[pin.B]\nfrom = \"X=P\"\n[pin.C]\nfrom = \"P_*\"\n";
+    insta::assert_snapshot!(wrong(&graph(tables), "", &[]));
+    let tables = "[pin.Q2]\nfrom = \"Q\"\n";
+    insta::assert_snapshot!(wrong(
+        &graph(&format!("{tables}{}", step(""))),
+        "Q=1\n",
+        &[]
+    ));
+}
+
+const PROJECTED: &str =
+    "pins-file = { at = \"/pins/versions.env\", keys = [\"LLVM_*\", \"NOTE\"] }";
+
+#[test]
+fn a_pins_file_has_just_what_it_names() {
+    let text = graph(&step(&format!(
+        "{PROJECTED}\nfiles = [\"build.sh\"]\nargs = [\"CUDA\"]"
+    )));
+    let pins = "NOTE=a b\nLLVM_B=2\nCUDA=1\nLLVM_A=\"1\"\n";
+    let plan = planned(&text, pins, &[]);
+    let files = &plan.stages[0].steps[0].files["/pins"];
+    let want = StepFile::Script {
+        to: "versions.env".into(),
+        text: "LLVM_A=1\nLLVM_B=2\nNOTE='a b'\n".into(),
+    };
+    assert_eq!(*files, [want]);
+    let definition = ops(&load(&text, pins), &[]);
+    insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
+}
+
+#[test]
+fn other_pins_and_their_order_change_nothing_of_a_step_with_a_pins_file() {
+    let text = graph(&step(PROJECTED));
+    let text = text.replace("name = \"t\"", "name = \"t\"\npins = [\"*\", \"!OTHER\"]");
+    let of = |pins: &str| ops(&load(&text, pins), &[]).to_pb().def;
+    let want = of("NOTE=a\nLLVM_A=1\nLLVM_B=2\nOTHER=1\n");
+    assert_eq!(want, of("# x\nOTHER=2\nLLVM_B=2\n\nNOTE='a'\nLLVM_A=1\n"));
+    assert_ne!(want, of("NOTE=a\nLLVM_A=1\nLLVM_B=3\nOTHER=1\n"));
+}
+
+#[test]
+fn pins_files_that_cannot_be_are_refused() {
+    let pins = "A=1\nB=\"it's $5\"\n";
+    let keys = "pins-file = { at = \"/v.env\", keys = [\"A\", \"B\", \"NOPE\", \"X_*\"] }";
+    insta::assert_snapshot!(wrong(&graph(&step(keys)), pins, &[]));
+    let keys = "pins-file = { at = \"/v.env\", keys = [\"A\"] }";
+    insta::assert_snapshot!(wrong(&graph(&step(keys)), "A=1\n", &[]));
+    insta::assert_snapshot!(wrong(
+        &graph(&step("pins-file = { key = [\"A\"] }")),
+        "A=1\n",
+        &[]
+    ));
+}
+
+/// A slot that a switch fills, and one that the lane fills.
+fn slotted(rows: &str, lane: &str) -> String {
+    graph(&format!(
+        r#"
+[switch.stock]
+default = false
+about = "the compiler as it comes"
+tag-part = {{ true = "-stock" }}
+[slot.sdk]
+plain = {{ same-as = "base" }}
+[slot.toolchain]
+{rows}
+[stage.base]
+from = {{ image = "x" }}
+[stage.patched]
+from = {{ slot = "sdk" }}
+[[stage.patched.step]]
+name = "build"
+run = ["true"]
+[stage.out]
+from = {{ slot = "toolchain" }}
+[[stage.out.step]]
+name = "s"
+run = ["true"]
+args = ["T=slot.toolchain"]
+"#
+    ))
+    .replace("output.o", &format!("{lane}output.o"))
+}
+
+const ROWS: &str = "patched = { stage = \"patched\" }\nstock = { stage = \"base\", when = { switch.stock = true } }";
+
+#[test]
+fn a_slot_is_filled_by_its_condition_then_the_lane_then_the_only_choice() {
+    let stages = |text: &str, args: &[(&str, &str)]| {
+        let plan = planned(text, "", args);
+        let names: Vec<String> = plan.stages.iter().map(|s| s.name.clone()).collect();
+        (names, env(&plan))
+    };
+    let text = slotted(ROWS, "");
+    let patched = (
+        vec!["base".to_owned(), "patched".into(), "out".into()],
+        vec!["T=patched".to_owned()],
+    );
+    assert_eq!(stages(&text, &[]), patched);
+    assert_eq!(
+        stages(&text, &[("stock", "true")]),
+        (
+            vec!["base".to_owned(), "out".into()],
+            vec!["T=stock".to_owned()]
+        )
+    );
+    let named = slotted(ROWS, "slot.toolchain = \"patched\"\n");
+    assert_eq!(stages(&named, &[]), patched);
+}
+
+#[test]
+fn slots_that_nothing_or_too_much_fills_are_refused() {
+    let two =
+        format!("{ROWS}\nother = {{ same-as = \"base\", when = {{ lane.target = \"amd64\" }} }}\n");
+    insta::assert_snapshot!(wrong(&slotted(&two, ""), "", &[]));
+    let open = format!("{ROWS}\nopen = {{ same-as = \"base\" }}\n");
+    insta::assert_snapshot!(wrong(&slotted(&open, ""), "", &[]));
+    let none = "stock = { stage = \"patched\", when = { switch.stock = true } }";
+    insta::assert_snapshot!(wrong(&slotted(none, ""), "", &[]));
+    insta::assert_snapshot!(wrong(
+        &slotted(ROWS, "slot.toolchain = \"stock\"\n"),
+        "",
+        &[]
+    ));
+    let circle = ROWS.replace("switch.stock = true", "slot.toolchain = \"patched\"");
+    insta::assert_snapshot!(wrong(&slotted(&circle, ""), "", &[]));
+}
+
+#[test]
+fn what_fills_a_slot_counts_for_same_for() {
+    let text = slotted(ROWS, "").replace(
+        "from = { slot = \"toolchain\" }",
+        "from = { slot = \"toolchain\" }\nsame-for = [\"switch.stock\", \"lane.target\"]",
+    );
+    insta::assert_snapshot!(wrong(&text, "", &[]));
+}
