@@ -11,6 +11,7 @@ use super::{
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
+use crate::graph::lint;
 use crate::text::Template;
 
 /// What a stage hands to those that start from it, beside its files.
@@ -102,6 +103,9 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         warnings,
         ..
     } = planner;
+    let mut doubtful = Report::default();
+    warnings.into_iter().for_each(|one| doubtful.push(one));
+    let warnings = lint::keep(selection.graph, doubtful).diagnostics().to_vec();
     let context = context(&stages, output.as_ref());
     let (lane, platform) = (
         selection.setting.name.to_owned(),

@@ -1,9 +1,11 @@
 //! Lane files on their way through the crate: to errors, and to LLB.
 
 mod common;
+mod discipline;
 mod docs;
 mod errors;
 mod gits;
+mod incidents;
 mod instances;
 mod keys;
 mod language;
