@@ -1,9 +1,14 @@
 //! The `lanekit` command.
 //!
 //! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
+//! Answers go to standard output, everything else to standard error.
 
 #[cfg(feature = "cli")]
 mod past;
+#[cfg(feature = "cli")]
+mod shell;
+#[cfg(feature = "cli")]
+mod views;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -52,6 +57,37 @@ enum Verb {
     /// Prints the JSON Schema of the lane file, for editors
     #[cfg(feature = "cli")]
     Schema,
+    /// Shows what a target comes to: every step with each thing that it sees, and who brought it there
+    #[cfg(feature = "cli")]
+    Plan(views::Plan),
+    /// Lists what --target may name: lanes and outputs
+    #[cfg(feature = "cli")]
+    Targets(views::Read),
+    /// Lists the tag of every output, over switches
+    #[cfg(feature = "cli")]
+    Tags(views::Read),
+    /// Shows what is known of each architecture that a lane can build for
+    #[cfg(feature = "cli")]
+    ArchTable {
+        /// How the answer is written
+        #[arg(long, value_enum, default_value_t)]
+        format: views::Format,
+    },
+    /// Explains a rule, or lists all
+    #[cfg(feature = "cli")]
+    Rules {
+        /// Its id: LK008
+        id: Option<String>,
+    },
+    /// Writes completions for a shell
+    #[cfg(feature = "cli")]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Writes the manual page
+    #[cfg(feature = "cli")]
+    Man,
 }
 
 /// Why a command did not succeed.
@@ -83,6 +119,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Past(verb) => verb.run(),
         #[cfg(feature = "cli")]
         Verb::Schema => print(&stages::file::schema()),
+        #[cfg(feature = "cli")]
+        Verb::Plan(asked) => views::plan(&asked),
+        #[cfg(feature = "cli")]
+        Verb::Targets(asked) => views::targets(&asked),
+        #[cfg(feature = "cli")]
+        Verb::Tags(asked) => views::tags(&asked),
+        #[cfg(feature = "cli")]
+        Verb::ArchTable { format } => views::arch_table(format),
+        #[cfg(feature = "cli")]
+        Verb::Rules { id } => views::rules(id.as_deref()),
+        #[cfg(feature = "cli")]
+        Verb::Completions { shell } => shell::completions(shell),
+        #[cfg(feature = "cli")]
+        Verb::Man => shell::man(),
     };
     let mut stderr = io::stderr().lock();
     let color = stderr.is_terminal();
@@ -131,11 +181,19 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
     print(&text)
 }
 
+/// Writes an answer. A reader that has seen enough and hangs up has it.
 fn print(text: &str) -> Result<(), Stop> {
-    io::stdout()
-        .lock()
-        .write_all(text.as_bytes())
-        .map_err(|error| Stop::Unable(error.to_string()))
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Stop> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Stop::Unable(error.to_string()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn load(file: &Path) -> Result<Loaded, Stop> {

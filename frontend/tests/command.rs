@@ -189,3 +189,121 @@ run = ["${arch.msvc-lib}", "${env.NOBODY_KNOWS}"]
     }
     assert!(!stderr.contains("NOBODY_KNOWS` before"), "{stderr}");
 }
+
+const SEEN: &str = r#"[graph]
+name = "seen"
+versions = "versions.env"
+[arg.LEVEL]
+default = "2"
+about = "how hard"
+[host.ENDPOINT]
+about = "compile cache"
+[switch.extra]
+default = false
+about = "more"
+tag-part = { true = "-extra" }
+[kit.cache]
+host = ["ENDPOINT"]
+env = { CACHE = "/cache" }
+cache = [{ id = "objects", at = "/cache" }]
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "app", tag = "app:1" }
+[stage.base]
+from = { image = "busybox:1.36" }
+env.LANG = "C"
+env.PATH = { prepend = ["/opt/bin"] }
+[stage.lib]
+from = "base"
+tree = ["/lib/x"]
+[[stage.lib.step]]
+name = "lib"
+run = ["make"]
+[stage.app]
+from = "base"
+[[stage.app.step]]
+name = "build"
+kits = ["cache"]
+args = ["LEVEL", "V=APP_VERSION", "SYSTEM=lane.target-os", "MORE=switch.extra"]
+files = ["main.c"]
+uses = ["lib"]
+run = ["make", "app"]
+"#;
+
+#[test]
+fn a_plan_shows_each_input_with_what_it_is_made_of_and_who_brought_it() {
+    let right = directory(SEEN, "APP_VERSION=1.5\n");
+    let (code, stdout, stderr) = texts(&lanekit(
+        right.path(),
+        &["plan", "amd64/image", "--build-arg", "LEVEL=3"],
+    ));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!(stdout);
+    let (code, _, stderr) = texts(&lanekit(right.path(), &["plan", "amd46"]));
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("there is no lane `amd46`"), "{stderr}");
+    let bad = lanekit(right.path(), &["plan", "--build-arg", "LEVEL"]);
+    assert_eq!(bad.status.code(), Some(2));
+}
+
+#[test]
+fn json_names_its_schema_and_is_the_same_every_time() {
+    let right = directory(SEEN, "APP_VERSION=1.5\n");
+    let verbs = [
+        (vec!["plan"], "plan/1"),
+        (vec!["targets"], "targets/1"),
+        (vec!["tags"], "tags/1"),
+        (vec!["arch-table"], "arch-table/1"),
+    ];
+    for (verb, schema) in verbs {
+        let args = [verb, vec!["--format", "json"]].concat();
+        let (code, stdout, _) = texts(&lanekit(right.path(), &args));
+        let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((code, &json["schema"]), (Some(0), &schema.into()));
+        assert_eq!(stdout, texts(&lanekit(right.path(), &args)).1);
+    }
+    let (_, stdout, _) = texts(&lanekit(right.path(), &["plan", "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let inputs = json["stages"][2]["steps"][0]["inputs"].as_array().unwrap();
+    let level = inputs
+        .iter()
+        .find(|input| input["name"] == "LEVEL")
+        .unwrap();
+    assert_eq!(level["value"], "2");
+    assert_eq!(level["made-of"], "argument LEVEL");
+}
+
+#[test]
+fn tags_targets_rules_and_the_arch_table_are_tables() {
+    let right = directory(SEEN, "APP_VERSION=1.5\n");
+    let said = |args: &[&str]| {
+        let (code, stdout, stderr) = texts(&lanekit(right.path(), args));
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{args:?}");
+        stdout
+    };
+    insta::assert_snapshot!(said(&["tags"]) + &said(&["targets", "-f", "lanes.toml"]));
+    assert!(said(&["arch-table"]).contains("wheel-tag"));
+    assert!(said(&["rules", "lk008"]).starts_with("LK008: declared and used by nothing"));
+    assert!(said(&["rules"]).contains("LK050"));
+    assert_eq!(
+        lanekit(right.path(), &["rules", "LK999"]).status.code(),
+        Some(2)
+    );
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn completions_and_the_manual_page_know_every_verb() {
+    let here = Path::new("/");
+    let (code, man, _) = texts(&lanekit(here, &["man"]));
+    assert_eq!(code, Some(0));
+    let (_, bash, _) = texts(&lanekit(here, &["completions", "bash"]));
+    for verb in ["check", "plan", "targets", "tags", "arch-table", "rules"] {
+        let page = format!(".TH lanekit-{verb} 1").replace('-', "-");
+        assert!(man.contains(&page) && bash.contains(verb), "{verb}");
+    }
+    assert_eq!(
+        lanekit(here, &["completions", "csh"]).status.code(),
+        Some(2)
+    );
+}

@@ -658,7 +658,7 @@ async fn an_error_without_lines_gets_those_of_the_output() {
 async fn gates_without_lanegate_are_refused() {
     let ran = run(engine(GATED), &[]).await;
     assert!(
-        ran.refused().message.contains("gates need lanegate"),
+        ran.refused().message.contains("need lanegate"),
         "{}",
         ran.refused().message
     );

@@ -8,7 +8,7 @@ mod wire;
 
 use serde::Serialize;
 use serde_json::json;
-use stages::plan::{self, Request, Selection};
+use stages::plan::{self, Request};
 use stages::view;
 
 use super::context::Main;
@@ -20,7 +20,7 @@ use crate::lanefile::{Loaded, Wrong};
 
 /// What a caller may ask: the request's id, its version, and what it is for. Clients put `frontend.` in front of the
 /// name behind `--call`.
-const REQUESTS: [(&str, &str, &str); 4] = [
+const REQUESTS: [(&str, &str, &str); 5] = [
     (
         "frontend.subrequests.describe",
         "1.0.0",
@@ -37,6 +37,11 @@ const REQUESTS: [(&str, &str, &str); 4] = [
         "List what a target takes: arguments, host settings",
     ),
     ("frontend.targets", "1.0.0", "List lanes and outputs"),
+    (
+        "frontend.plan",
+        "1.0.0",
+        "Show every step of a target with what it sees",
+    ),
 ];
 
 /// Whether this is answered without looking at a lane file.
@@ -73,7 +78,7 @@ pub(super) async fn answer(
                 text,
             ))
         }
-        "frontend.outline" => {
+        "frontend.outline" | "frontend.plan" => {
             let request = request(&loaded);
             let wrong = |report| {
                 Failure::from(Wrong {
@@ -81,16 +86,17 @@ pub(super) async fn answer(
                     report,
                 })
             };
-            let selection: Selection<'_> = plan::select(&loaded.graph, &request).map_err(wrong)?;
+            let selection = plan::select(&loaded.graph, &request).map_err(wrong)?;
             let plan = plan::assume(&selection).map_err(wrong)?;
+            if id == "frontend.plan" {
+                let json = view::plan_json(&selection, &plan);
+                return Ok(answered(id, &json, view::plan_text(&selection, &plan)));
+            }
             let name = request.target.as_deref().unwrap_or_default();
             let outline = view::outline(&selection, &plan, name);
             let text = outline.text();
-            Ok(answered(
-                id,
-                &wire::Outline::new(&loaded.sources, &outline),
-                text,
-            ))
+            let json = wire::Outline::new(&loaded.sources, &outline);
+            Ok(answered(id, &json, text))
         }
         _ => Err(Failure::unsupported_request(id)),
     }
@@ -129,7 +135,7 @@ fn describe() -> Built {
             metadata.push(named("result.statuscode"));
         }
         let opts = match name {
-            "frontend.outline" => {
+            "frontend.outline" | "frontend.plan" => {
                 json!([{ "name": "target", "description": "Lane, or LANE/OUTPUT" }])
             }
             _ => json!([]),
