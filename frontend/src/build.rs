@@ -65,7 +65,9 @@ pub async fn run(
     };
     build.names_to_run_anew(&loaded.graph)?;
     let (plan, facts, used) = build.plan(&loaded).await?;
-    build.warn(&vertex, &plan, &facts, &used).await;
+    build
+        .warn(&vertex, &loaded.warnings, &plan, &facts, &used)
+        .await;
     let context = build.context(&plan, main.files.as_ref(), &made).await?;
     let options = build.exec_options();
     let keys = keys::metadata(&loaded, &asked(&opts, &loaded), &plan, &facts, &options);

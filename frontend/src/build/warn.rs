@@ -1,26 +1,29 @@
 //! What a caller is told that stops no build: nothing is dropped in silence.
 
 use llb::SourceFile;
+use stages::diag::{Diagnostic, Report};
 use stages::plan::{Facts, Plan};
 
 use super::Build;
 use crate::gateway::bridge::Warning;
+use crate::gateway::wrong;
+use crate::rules;
 
 impl Build<'_> {
-    /// Tells of what was given and changes nothing, and of what images ask for and do not get. `used` has the keys of
-    /// the named contexts that images come from.
+    /// Tells what the lints and the plan find doubtful, of what was given and changes nothing, and of what images ask
+    /// for and do not get. `used` has the keys of the named contexts that images come from.
     pub(super) async fn warn(
         &self,
         vertex: &llb::Digest,
+        lints: &Report,
         plan: &Plan,
         facts: &Facts,
         used: &[String],
     ) {
-        let planned = plan.warnings.iter();
-        let planned = planned
-            .map(|warning| warning.one_line(self.sources))
-            .collect();
-        let told = [self.unknown(), self.idle(used), triggers(facts), planned].concat();
+        for doubt in lints.diagnostics().iter().chain(&plan.warnings) {
+            self.bridge.warn(self.doubt(vertex, doubt)).await;
+        }
+        let told = [self.unknown(), self.idle(used), triggers(facts)].concat();
         // They are about no line, so the file's name is all of it that they need.
         let lane_file = self.sources.iter().next();
         let file = lane_file.map(|(_, source)| SourceFile::new(&source.name, "TOML", b"").to_pb());
@@ -33,6 +36,22 @@ impl Build<'_> {
                 ..Warning::default()
             };
             self.bridge.warn(warning).await;
+        }
+    }
+
+    /// A warning with its lines, and the place where its rule is written up.
+    fn doubt(&self, vertex: &llb::Digest, doubt: &Diagnostic) -> Warning {
+        let place = doubt.at.as_ref().map(|(span, _)| span);
+        Warning {
+            vertex: vertex.to_string(),
+            short: format!("{}: {}", doubt.rule, doubt.message),
+            detail: doubt.help.iter().cloned().collect(),
+            url: rules::url(doubt.rule.0),
+            file: place.map(|span| wrong::source_file(self.sources, span).to_pb()),
+            ranges: place
+                .map(|span| wrong::range(self.sources, span).to_pb())
+                .into_iter()
+                .collect(),
         }
     }
 

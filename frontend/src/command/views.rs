@@ -47,7 +47,7 @@ pub(super) struct Plan {
 }
 
 pub(super) fn plan(asked: &Plan) -> Result<(), Stop> {
-    let Loaded { sources, graph } = load(&asked.read.file)?;
+    let Loaded { sources, graph, .. } = load(&asked.read.file)?;
     let request = Request {
         target: asked.target.clone(),
         args: arguments(&asked.build_arg)?,

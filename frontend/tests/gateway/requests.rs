@@ -171,3 +171,36 @@ async fn a_check_of_no_file_is_a_failure() {
     .await;
     assert!(ran.refused().message.contains("there is no nope.toml"));
 }
+
+/// Whatever is doubtful is said in a build, in a check, and with the same words.
+#[tokio::test]
+async fn what_a_lint_doubts_is_told_with_its_lines() {
+    let doubtful = HELLO.replace(
+        "files = [",
+        "env = { API_TOKEN = \"s3cr3tvalue\" }\nfiles = [",
+    );
+    let ran = run(engine(&doubtful), &[]).await;
+    ran.built();
+    let warning = ran.fake.log().warnings[0].clone();
+    let short = String::from_utf8(warning.short).unwrap();
+    assert!(short.starts_with("LK068: "), "{short}");
+    assert!(warning.url.contains("#lk068-"), "{}", warning.url);
+    let line = warning.ranges[0].start.unwrap().line;
+    assert_eq!(warning.info.unwrap().filename, "lanes.toml");
+
+    let ran = run(engine(&doubtful), &["requestid=frontend.lint"]).await;
+    let found = &json(&ran)["warnings"][0];
+    assert_eq!(found["ruleName"], "LK068");
+    assert_eq!(found["location"]["ranges"][0]["start"]["line"], line);
+    assert!(
+        short.ends_with(
+            found["detail"]
+                .as_str()
+                .unwrap()
+                .split(" (")
+                .next()
+                .unwrap()
+        )
+    );
+    assert_eq!(text(&ran, "result.statuscode"), "1");
+}
