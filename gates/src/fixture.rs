@@ -2,6 +2,10 @@
 //!
 //! They are as small as their format allows and true to it: other readers accept them too.
 
+mod linked;
+
+pub use linked::{Elf, Export, Pe};
+
 /// File offset of the data directories of a PE32+ [`dll`].
 pub const PE_DIRECTORIES: usize = 0x40 + 24 + 112;
 

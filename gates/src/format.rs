@@ -7,8 +7,11 @@
 pub mod archive;
 pub mod bitcode;
 pub mod coff;
+pub mod dynamic;
 pub mod elf;
+pub mod image;
 pub mod magic;
+pub mod memory;
 pub mod pe;
 pub mod zip;
 

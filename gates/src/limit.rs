@@ -21,3 +21,15 @@ pub const NESTING: usize = 3;
 pub const SECTIONS: u64 = 1 << 20;
 /// Records and blocks read in search of a bitcode file's triple.
 pub const BITCODE_STEPS: usize = 100_000;
+/// Pages of 16 KiB that the tables of one image or library may be spread over.
+pub const TABLE_PAGES: usize = 2_048;
+/// Bytes of one name in a table.
+pub const NAME_BYTES: usize = 64 << 10;
+/// DLLs and names that one image imports.
+pub const IMPORTS: usize = 1 << 20;
+/// Names or addresses that one file exports.
+pub const EXPORTS: usize = 1 << 20;
+/// Bytes of an ELF file's dynamic section.
+pub const DYNAMIC_BYTES: u64 = 1 << 20;
+/// Versions that one ELF file needs and defines.
+pub const VERSIONS: usize = 100_000;

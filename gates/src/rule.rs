@@ -25,8 +25,13 @@ pub const LIMIT: Rule = Rule::new("GEN002", "a limit was overrun");
 /// Less was inspected than a floor demands.
 pub const FLOOR: Rule = Rule::new("GEN003", "below a floor");
 
+/// A file that the gate must read and cannot. `arch` has rules of its own for that.
+pub const DAMAGED: Rule = Rule::new("GEN004", "cut or damaged");
+/// A zip whose parts disagree on what is in it.
+pub const ZIP: Rule = Rule::new("GEN005", "a zip whose parts disagree");
+
 /// The rules that every gate has.
-pub const COMMON: [Rule; 3] = [STALE, LIMIT, FLOOR];
+pub const COMMON: [Rule; 5] = [STALE, LIMIT, FLOOR, DAMAGED, ZIP];
 
 #[cfg(test)]
 mod tests {

@@ -23,8 +23,8 @@ pub struct Root {
 pub struct Tree {
     /// Regular files, sorted by name; of several hard links only the first.
     pub files: Vec<File>,
-    /// Symbolic links and reparse points.
-    pub links: u64,
+    /// Symbolic links and reparse points, sorted by name.
+    pub links: Vec<Link>,
     /// Further names of files already listed.
     pub hard_links: u64,
     /// Devices, sockets, pipes.
@@ -33,6 +33,15 @@ pub struct Tree {
     pub roots: Vec<(Name, u64, u64)>,
     /// The walk stopped at [`limit::TREE_ENTRIES`].
     pub cut: bool,
+}
+
+/// A symbolic link. It is not followed; where it leads to is for loaders' rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its name in reports.
+    pub name: Name,
+    /// What it says.
+    pub target: Vec<u8>,
 }
 
 /// A regular file.
@@ -94,7 +103,9 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
                 let name = name.join(&name_bytes(&entry.file_name()));
                 let kind = entry.file_type().map_err(|e| io(&path, e))?;
                 if kind.is_symlink() {
-                    tree.links += 1;
+                    let target = fs::read_link(&path).map_err(|e| io(&path, e))?;
+                    let target = name_bytes(target.as_os_str());
+                    tree.links.push(Link { name, target });
                 } else if kind.is_dir() {
                     open.push((path, name));
                 } else if kind.is_file() {
@@ -114,6 +125,7 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
         tree.roots.push((root.label.clone(), files, bytes));
     }
     tree.files.sort_by(|a, b| a.name.cmp(&b.name));
+    tree.links.sort_by(|a, b| a.name.cmp(&b.name));
     let mut seen = BTreeSet::new();
     let before = tree.files.len();
     tree.files
@@ -168,7 +180,7 @@ mod tests {
             ["t/a"],
             "the first name in byte order stands for both"
         );
-        assert_eq!((tree.links, tree.hard_links, tree.special), (3, 1, 1));
+        assert_eq!((tree.links.len(), tree.hard_links, tree.special), (3, 1, 1));
         assert_eq!(tree.roots, [(Name::from("t"), 2, 4)]);
     }
 

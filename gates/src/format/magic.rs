@@ -56,6 +56,12 @@ pub fn sniff(head: &[u8], len: u64) -> Magic {
     }
 }
 
+/// Whether this is a format that binaries, objects, libraries or zips have.
+#[must_use]
+pub const fn is_binary(magic: Magic) -> bool {
+    !matches!(magic, Magic::Other | Magic::Empty | Magic::LinkerScript)
+}
+
 /// GNU ld's text libraries: `/* GNU ld script */ GROUP ( … )`, `INPUT(-lfoo)`.
 fn linker_script(head: &[u8]) -> bool {
     const STARTS: [&str; 4] = ["/* GNU ld script", "GROUP", "INPUT", "OUTPUT_FORMAT"];

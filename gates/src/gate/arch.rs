@@ -4,23 +4,21 @@
 //! library and is none is a finding. Everything wrong is collected; nothing stops at the first.
 
 use std::collections::BTreeMap;
-use std::fs;
 
-use object::read::{ReadCache, ReadRef as _};
+use object::read::ReadRef as _;
 
+use super::{Check, NoKeys};
 use crate::arch_table::Row;
-use crate::exit::{Failure, guard};
+use crate::exit::Failure;
 use crate::format::magic::{self, Magic};
-use crate::format::{Class, Fault, archive, bitcode, coff, elf, is_device, pe, zip};
-use crate::gate::{Check, NoKeys};
-use crate::input::{Cache, ReadSeek, Trouble, Watched, Window};
-use crate::limit;
+use crate::format::{Class, Fault, archive, bitcode, coff, elf, is_device, pe};
+use crate::input::Window;
 use crate::name::Name;
-use crate::parallel::in_parallel;
-use crate::report::{Counts, Item, RootCount};
+use crate::report::Item;
 use crate::rule::Rule;
+use crate::scan::{self, Entry, Part, Visit};
 use crate::seen::Seen;
-use crate::walk::{self, Root};
+use crate::walk::Root;
 
 /// The gate.
 pub struct Arch;
@@ -47,7 +45,7 @@ impl Check for Arch {
     type Demand = NoKeys;
 
     fn inspect(row: &Row, roots: &[Root], _: &NoKeys) -> Result<Seen, Failure> {
-        inspect_with(roots, |file, seen| scan_file(row, file, seen))
+        Ok(scan::tree(roots, &Machines { row })?.part.seen)
     }
 
     fn count(what: &str, item: &Item) -> u64 {
@@ -72,145 +70,77 @@ const EC_ONLY: Rule = Rule::new("ARCH007", "a library for ARM64EC callers only")
 const THIN: Rule = Rule::new("ARCH008", "a thin archive");
 const ZIP: Rule = Rule::new("ARCH009", "a zip whose parts disagree");
 
-fn inspect_with(
-    roots: &[Root],
-    scan: impl Fn(&walk::File, &mut Seen) -> Result<(), Failure> + Sync,
-) -> Result<Seen, Failure> {
-    let tree = walk::walk(roots)?;
-    let mut seen = Seen {
-        counts: Counts {
-            files: tree.files.len() as u64,
-            hard_links: tree.hard_links,
-            links: tree.links,
-            special: tree.special,
-            ..Counts::default()
-        },
-        ..Seen::default()
-    };
-    if tree.cut {
-        seen.fault(
-            DAMAGED,
-            &Name::default(),
-            "",
-            &Fault::Limit(format!(
-                "TREE_ENTRIES: more than {} entries",
-                limit::TREE_ENTRIES
-            )),
-        );
-    }
-    for part in in_parallel(&tree.files, |file| {
-        let mut part = Seen::default();
-        guard(&file.name.to_string(), || scan(file, &mut part))?;
-        Ok(part)
-    })? {
-        seen.add(part);
-    }
-    seen.roots = tree
-        .roots
-        .into_iter()
-        .map(|(label, files, bytes)| RootCount {
-            bytes,
-            files,
-            label,
-        })
-        .collect();
-    Ok(seen)
-}
-
-fn scan_file(row: &Row, file: &walk::File, seen: &mut Seen) -> Result<(), Failure> {
-    let io = |e| Failure::io(&file.name.to_string(), &e);
-    let handle = fs::File::open(&file.path).map_err(io)?;
-    let mut budget = limit::ZIP_TOTAL_BYTES;
-    let input = Scan {
-        row,
-        name: &file.name,
-        depth: 0,
-    };
-    input.run(Box::new(handle), &mut budget, seen)
-}
-
-/// One file or zip member that is being looked at.
-struct Scan<'r> {
+/// Judges the machine of each file.
+struct Machines<'r> {
     row: &'r Row,
-    name: &'r Name,
-    /// How many zips it lies in.
-    depth: usize,
 }
 
 /// What a reader made of a file: its class, none if the format does not tell, or why not.
 type Machine = Result<Option<Class>, Fault>;
 
-impl Scan<'_> {
-    fn run(
-        &self,
-        input: Box<dyn ReadSeek + '_>,
-        budget: &mut u64,
-        seen: &mut Seen,
-    ) -> Result<(), Failure> {
-        let watched = Watched::new(input);
-        let trouble = watched.trouble();
-        let cache = ReadCache::new(watched);
-        let len = (&cache).len().map_err(|()| {
-            Failure::Unreadable(format!("{}: its length cannot be told", self.name))
-        })?;
-        let head = (&cache)
-            .read_bytes_at(0, len.min(magic::HEAD))
-            .unwrap_or_default();
-        self.check(&trouble)?;
-        let claims = magic::claims_binary(self.name.bytes());
-        let whole = cache.range(0, len);
-        match magic::sniff(head, len) {
+impl Visit for Machines<'_> {
+    type Fact = ();
+    const DAMAGED: Rule = DAMAGED;
+    const ZIP: Rule = ZIP;
+
+    fn wants(&self, head: &[u8], size: u64, name: &[u8]) -> bool {
+        magic::claims_binary(name) || magic::is_binary(magic::sniff(head, size))
+    }
+
+    fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<()>) -> Result<(), Failure> {
+        let (name, claims, seen) = (entry.name, entry.claims, &mut part.seen);
+        match entry.magic {
             Magic::Empty if claims => {
                 seen.counts.unreadable += 1;
-                let why = "an empty file with a binary's name".to_owned();
-                seen.finding(EMPTY, self.name, "", "", why);
+                let why = "an empty file with a binary's name";
+                seen.finding(EMPTY, name, "", "", why);
             }
-            Magic::LinkerScript if magic::may_be_script(self.name.bytes()) => {
+            Magic::LinkerScript if magic::may_be_script(name.bytes()) => {
                 seen.counts.linker_scripts += 1;
             }
             Magic::Other | Magic::Zip | Magic::LinkerScript if claims => {
                 seen.counts.unreadable += 1;
-                let why = "the name says binary, the content is something else".to_owned();
-                seen.finding(NO_BINARY, self.name, "", "", why);
+                let why = "the name says binary, the content is something else";
+                seen.finding(NO_BINARY, name, "", "", why);
             }
-            Magic::Empty | Magic::Other | Magic::LinkerScript => seen.counts.other += 1,
+            Magic::Empty | Magic::Other | Magic::Zip | Magic::LinkerScript => {
+                seen.counts.other += 1;
+            }
             Magic::ThinArchive => {
                 seen.counts.unreadable += 1;
-                let why = "a thin archive: its members lie elsewhere".to_owned();
-                seen.finding(THIN, self.name, "", "", why);
+                let why = "a thin archive: its members lie elsewhere";
+                seen.finding(THIN, name, "", "", why);
             }
-            Magic::Archive => self.archive(&cache, len, seen),
-            Magic::Zip => {
-                let inner = cache.into_inner();
-                return self.zip(inner, &trouble, budget, seen);
-            }
+            Magic::Archive => self.archive(entry, seen),
             kind => {
-                let machine = machine(kind, whole);
+                let machine = machine(kind, entry.whole());
                 // Four zero bytes and ones are a weak magic: anything may begin so.
                 let weak = matches!(kind, Magic::Import | Magic::Anonymous);
                 if weak && machine.is_err() && !claims {
                     seen.counts.other += 1;
                 } else {
-                    self.single(kind, machine, seen);
+                    self.single(name, kind, machine, seen);
                 }
             }
         }
-        self.check(&trouble)
+        Ok(())
     }
+}
 
+impl Machines<'_> {
     /// A file that is for one machine.
-    fn single(&self, kind: Magic, machine: Machine, seen: &mut Seen) {
+    fn single(&self, name: &Name, kind: Magic, machine: Machine, seen: &mut Seen) {
         let word = kind_word(kind);
         match machine {
-            Err(fault) => seen.fault(DAMAGED, self.name, noun(kind), &fault),
+            Err(fault) => seen.fault(DAMAGED, name, noun(kind), &fault),
             Ok(Some(class)) if is_device(&class) => {
                 seen.counts.device += 1;
                 *seen.counts.by_class.entry(class.into()).or_default() += 1;
             }
             Ok(class) => {
-                self.judge(self.name, class.as_deref(), None, seen);
+                self.judge(name, class.as_deref(), None, seen);
                 let class = class.unwrap_or("unknown bitcode".into());
-                seen.item(self.name, word, BTreeMap::from([(class.into(), 1)]));
+                seen.item(name, word, BTreeMap::from([(class.into(), 1)]));
             }
         }
     }
@@ -245,11 +175,11 @@ impl Scan<'_> {
         }
     }
 
-    fn archive(&self, cache: &Cache<'_>, len: u64, seen: &mut Seen) {
-        let whole = cache.range(0, len);
-        let list = archive::read(whole);
+    fn archive(&self, entry: &Entry<'_, '_>, seen: &mut Seen) {
+        let (name, cache) = (entry.name, entry.cache);
+        let list = archive::read(entry.whole());
         for fault in &list.faults {
-            seen.fault(DAMAGED, self.name, "archive", fault);
+            seen.fault(DAMAGED, name, "archive", fault);
         }
         // By class: how many, and the first of them by name.
         let mut classes: BTreeMap<Option<Class>, (u64, &[u8])> = BTreeMap::new();
@@ -284,7 +214,7 @@ impl Scan<'_> {
             readable = true;
             match machine {
                 Err(fault) => {
-                    let subject = self.name.archive_member(member.name);
+                    let subject = name.archive_member(member.name);
                     seen.fault(DAMAGED, &subject, noun(kind), &fault);
                 }
                 Ok(Some(class)) if is_device(&class) => seen.counts.device += 1,
@@ -293,7 +223,7 @@ impl Scan<'_> {
         }
         if strangers.0 > 0 {
             seen.counts.unreadable += strangers.0;
-            let subject = self.name.archive_member(strangers.1);
+            let subject = name.archive_member(strangers.1);
             let why = format!(
                 "{} of {} members are called binaries and are something else",
                 strangers.0,
@@ -302,21 +232,20 @@ impl Scan<'_> {
             seen.finding(NO_BINARY, &subject, "", "", why);
         }
         // An archive without any member exists, as a stand-in for a library that moved.
-        let claims = magic::claims_binary(self.name.bytes());
-        if claims && !readable && strangers.0 == 0 && !list.members.is_empty() {
+        if entry.claims && !readable && strangers.0 == 0 && !list.members.is_empty() {
             seen.counts.unreadable += 1;
             let why = "a library without a member that could be linked".to_owned();
-            seen.finding(NO_BINARY, self.name, "", "", why);
+            seen.finding(NO_BINARY, name, "", "", why);
         }
         let total: u64 = classes.values().map(|(count, _)| count).sum();
         for (class, (count, first)) in &classes {
-            let subject = self.name.archive_member(first);
+            let subject = name.archive_member(first);
             self.judge(&subject, class.as_deref(), Some((*count, total)), seen);
         }
         let ec = classes.contains_key(&Some("ARM64EC".into()));
         if ec && !list.native_symbols && self.row.accepts("ARM64EC") {
             let why = "every symbol is for ARM64EC callers; a native program cannot link this";
-            seen.finding(EC_ONLY, self.name, "ARM64EC", "ARM64", why.to_owned());
+            seen.finding(EC_ONLY, name, "ARM64EC", "ARM64", why.to_owned());
         }
         if total > 0 {
             seen.counts.archive_members += total;
@@ -326,76 +255,7 @@ impl Scan<'_> {
                     (class.unwrap_or("unknown bitcode".into()).into(), count)
                 })
                 .collect();
-            seen.item(self.name, "archive", classes);
-        }
-    }
-
-    fn zip(
-        &self,
-        input: Watched<'_>,
-        trouble: &Trouble,
-        budget: &mut u64,
-        seen: &mut Seen,
-    ) -> Result<(), Failure> {
-        if self.depth == limit::NESTING {
-            let text = format!("NESTING: zips in zips deeper than {}", limit::NESTING);
-            seen.fault(DAMAGED, self.name, "", &Fault::Limit(text));
-            return Ok(());
-        }
-        let mut list = match zip::Zip::open(input) {
-            Ok(list) => list,
-            Err(fault) => {
-                self.check(trouble)?;
-                seen.fault(DAMAGED, self.name, "zip", &fault);
-                return Ok(());
-            }
-        };
-        if let Err(fault) = list.consistent() {
-            self.check(trouble)?;
-            let (Fault::Damaged(why) | Fault::Limit(why)) = fault;
-            let why = format!("a zip whose parts disagree on what is in it: {why}");
-            seen.finding(ZIP, self.name, "", "", why);
-        }
-        for index in 0..list.len() {
-            let result = list.member(index, budget, |head, size, name| {
-                magic::claims_binary(name)
-                    || !matches!(
-                        magic::sniff(head, size),
-                        Magic::Other | Magic::Empty | Magic::LinkerScript
-                    )
-            });
-            self.check(trouble)?;
-            let name = |member: &[u8]| self.name.zip_member(member);
-            match result {
-                zip::Member::Directory => {}
-                zip::Member::Link => seen.counts.links += 1,
-                zip::Member::Plain => seen.counts.other += 1,
-                zip::Member::Fault(member, fault) => {
-                    seen.fault(DAMAGED, &name(&member), "zip member", &fault)
-                }
-                zip::Member::NoMemory(size) => {
-                    return Err(Failure::Unreadable(format!(
-                        "{}: no memory for a member of {size} bytes",
-                        self.name
-                    )));
-                }
-                zip::Member::Bytes(member, bytes) => {
-                    let scan = Scan {
-                        row: self.row,
-                        name: &name(&member),
-                        depth: self.depth + 1,
-                    };
-                    scan.run(Box::new(std::io::Cursor::new(bytes)), budget, seen)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check(&self, trouble: &Trouble) -> Result<(), Failure> {
-        match trouble.take() {
-            Some(error) => Err(Failure::io(&self.name.to_string(), &error)),
-            None => Ok(()),
+            seen.item(name, "archive", classes);
         }
     }
 }
@@ -448,40 +308,6 @@ mod tests {
         crate::arch_table::row("windows/arm64").unwrap()
     }
 
-    fn tree(files: &[&str]) -> (tempfile::TempDir, Vec<Root>) {
-        let dir = tempfile::tempdir().unwrap();
-        for name in files {
-            fs::write(dir.path().join(name), name).unwrap();
-        }
-        let root = Root {
-            path: dir.path().to_owned(),
-            label: Name::default(),
-        };
-        (dir, vec![root])
-    }
-
-    #[test]
-    fn a_panic_over_one_file_is_unreadable_and_names_it() {
-        let (_dir, roots) = tree(&["a", "b", "c"]);
-        let end = inspect_with(&roots, |file, _| {
-            assert_ne!(file.name, Name::from("b"), "boom");
-            Ok(())
-        });
-        let failure = end.unwrap_err();
-        assert_eq!(failure.exit().code(), 4);
-        assert!(failure.to_string().contains("b panicked"), "{failure}");
-    }
-
-    #[test]
-    fn of_several_failures_the_first_by_name_is_told() {
-        let files: Vec<String> = (0..50).map(|n| format!("{n:02}")).collect();
-        let (_dir, roots) = tree(&files.iter().map(String::as_str).collect::<Vec<_>>());
-        let failure = inspect_with(&roots, |file, _| {
-            Err(Failure::Unreadable(file.name.to_string()))
-        });
-        assert_eq!(failure.unwrap_err().to_string(), "00");
-    }
-
     /// A disk that gives the first bytes of a file and fails behind them.
     struct BadDisk {
         bytes: Vec<u8>,
@@ -531,19 +357,15 @@ mod tests {
             let run = |good| {
                 let row = row();
                 let name = Name::from("x.bin");
-                let scan = Scan {
-                    row: &row,
-                    name: &name,
-                    depth: 0,
-                };
+                let machines = Machines { row: &row };
                 let disk = BadDisk {
                     bytes: bytes.clone(),
                     good,
                     at: 0,
                 };
-                let mut seen = Seen::default();
-                let end = scan.run(Box::new(disk), &mut u64::MAX.clone(), &mut seen);
-                (end.is_ok(), seen.findings.is_empty())
+                let mut part = Part::default();
+                let end = scan::one(&machines, &name, Box::new(disk), &mut part);
+                (end.is_ok(), part.seen.findings.is_empty())
             };
             assert_eq!(run(len), (true, true));
             for good in (0..len).step_by(61) {

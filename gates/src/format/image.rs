@@ -1,0 +1,481 @@
+//! What a PE image says to the loader: imports, delayed imports, exports.
+//!
+//! Every table is read for itself: one that cannot be read is an error, never an empty table.
+
+use object::LittleEndian as LE;
+use object::pe;
+use object::read::ReadRef;
+use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, optional_header_magic};
+
+use super::memory::{Memory, Span};
+use super::{Class, Fault};
+use crate::limit;
+
+/// An opened image.
+pub struct Image<'d, R: ReadRef<'d>> {
+    memory: Memory<'d, R>,
+    /// Its machine class.
+    pub class: Class,
+    /// PE32+.
+    wide: bool,
+    base: u64,
+    directories: Vec<(u32, u32)>,
+    /// Where code lies.
+    code: Vec<Span>,
+}
+
+/// One DLL that an image imports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// Its name as written.
+    pub dll: Box<[u8]>,
+    /// Loaded at the first call only.
+    pub delayed: bool,
+    /// What is imported from it.
+    pub symbols: Vec<Symbol>,
+}
+
+/// One thing that is imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Symbol {
+    /// By name.
+    Name(Box<[u8]>),
+    /// By number.
+    Ordinal(u16),
+}
+
+impl std::fmt::Display for Symbol {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => crate::name::Name::new(&name[..]).fmt(f),
+            Self::Ordinal(number) => write!(f, "#{number}"),
+        }
+    }
+}
+
+/// What an image exports.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exports {
+    /// The name that the image has for itself.
+    pub dll: Box<[u8]>,
+    /// The number of the first address.
+    pub base: u32,
+    /// Where each export is; 0 is none.
+    pub addresses: Vec<u32>,
+    /// Names and the places of their addresses, sorted.
+    pub names: Vec<(Box<[u8]>, u32)>,
+    /// Those addresses that say where else it is: `OTHER.name` or `OTHER.#1`, by place.
+    pub forwards: Vec<(u32, Box<[u8]>)>,
+}
+
+/// What one export is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Export<'e> {
+    /// An address.
+    Here(u32),
+    /// In another DLL: `OTHER.name`.
+    Forward(&'e [u8]),
+}
+
+impl Exports {
+    /// The export that an import means.
+    #[must_use]
+    pub fn find(&self, symbol: &Symbol) -> Option<Export<'_>> {
+        let place = match symbol {
+            Symbol::Name(name) => {
+                let at = self.names.binary_search_by(|(n, _)| n.cmp(name)).ok()?;
+                self.names[at].1
+            }
+            Symbol::Ordinal(number) => u32::from(*number).checked_sub(self.base)?,
+        };
+        if let Ok(at) = self.forwards.binary_search_by_key(&place, |(p, _)| *p) {
+            return Some(Export::Forward(&self.forwards[at].1));
+        }
+        match self.addresses.get(usize::try_from(place).ok()?)? {
+            0 => None,
+            address => Some(Export::Here(*address)),
+        }
+    }
+}
+
+impl<'d, R: ReadRef<'d>> Image<'d, R> {
+    /// Opens an image.
+    ///
+    /// # Errors
+    /// Those of [`super::pe::read`].
+    pub fn open(data: R) -> Result<Self, Fault> {
+        let class = super::pe::read(data)?;
+        match optional_header_magic(data).map_err(|e| Fault::parse(&e))? {
+            pe::IMAGE_NT_OPTIONAL_HDR32_MAGIC => headers::<pe::ImageNtHeaders32, R>(data, class),
+            _ => headers::<pe::ImageNtHeaders64, R>(data, class),
+        }
+    }
+
+    /// What it imports: at load first, then delayed.
+    ///
+    /// # Errors
+    /// A [`Fault`] when a table cannot be read.
+    pub fn imports(&self) -> Result<Vec<Import>, Fault> {
+        let mut imports = Vec::new();
+        let mut budget = limit::IMPORTS;
+        self.at_load(&mut imports, &mut budget)?;
+        self.delayed(&mut imports, &mut budget)?;
+        Ok(imports)
+    }
+
+    fn at_load(&self, imports: &mut Vec<Import>, budget: &mut usize) -> Result<(), Fault> {
+        let Some(table) = self.directory(pe::IMAGE_DIRECTORY_ENTRY_IMPORT) else {
+            return Ok(());
+        };
+        for index in 0.. {
+            spend(budget)?;
+            let words = self.words::<5>("an import descriptor", table.0 + index * 20)?;
+            let [names, _, _, dll, addresses] = words;
+            if words == [0; 5] {
+                return Ok(());
+            }
+            if dll == 0 || addresses == 0 {
+                return Err(Fault::Damaged(format!(
+                    "import descriptor {index} is half empty"
+                )));
+            }
+            let thunks = if names == 0 { addresses } else { names };
+            imports.push(Import {
+                dll: self.name("the name of an imported DLL", dll.into())?,
+                delayed: false,
+                symbols: self.thunks(thunks, 0, budget)?,
+            });
+        }
+        Ok(())
+    }
+
+    fn delayed(&self, imports: &mut Vec<Import>, budget: &mut usize) -> Result<(), Fault> {
+        let Some(table) = self.directory(pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT) else {
+            return Ok(());
+        };
+        for index in 0.. {
+            spend(budget)?;
+            let words = self.words::<8>("a delayed import descriptor", table.0 + index * 32)?;
+            let [attributes, dll, _, _, names, ..] = words;
+            if words == [0; 8] {
+                return Ok(());
+            }
+            if dll == 0 || names == 0 {
+                let text = format!("delayed import descriptor {index} is half empty");
+                return Err(Fault::Damaged(text));
+            }
+            // The first linkers wrote addresses in memory there, not relative to the image.
+            let base = if attributes & 1 == 1 { 0 } else { self.base };
+            let relative = |address: u32| {
+                u64::from(address).checked_sub(base).ok_or_else(|| {
+                    Fault::Damaged(format!(
+                        "delayed import descriptor {index} points before the image"
+                    ))
+                })
+            };
+            let names = u32::try_from(relative(names)?).unwrap_or(u32::MAX);
+            imports.push(Import {
+                dll: self.name("the name of a delayed DLL", relative(dll)?)?,
+                delayed: true,
+                symbols: self.thunks(names, base, budget)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The names and numbers in a list of thunks.
+    fn thunks(&self, list: u32, base: u64, budget: &mut usize) -> Result<Vec<Symbol>, Fault> {
+        let mut symbols = Vec::new();
+        let mut at = u64::from(list);
+        loop {
+            spend(budget)?;
+            let what = "a list of imported names";
+            let (thunk, by_number, step) = if self.wide {
+                let thunk = u64::from_le_bytes(self.memory.bytes(what, at)?);
+                (thunk, thunk >> 63 == 1, 8)
+            } else {
+                let thunk = u32::from_le_bytes(self.memory.bytes(what, at)?);
+                (thunk.into(), thunk >> 31 == 1, 4)
+            };
+            if thunk == 0 {
+                return Ok(symbols);
+            }
+            if by_number {
+                let [low, high, ..] = thunk.to_le_bytes();
+                symbols.push(Symbol::Ordinal(u16::from_le_bytes([low, high])));
+            } else {
+                let hint = thunk.checked_sub(base).ok_or_else(|| {
+                    Fault::Damaged("an imported name lies before the image".to_owned())
+                })?;
+                // Two bytes of hint stand before the name.
+                let name = self.name("an imported name", hint.saturating_add(2))?;
+                symbols.push(Symbol::Name(name));
+            }
+            at += step;
+        }
+    }
+
+    /// What it exports; nothing when it has no table of exports.
+    ///
+    /// # Errors
+    /// A [`Fault`] when the table cannot be read.
+    pub fn exports(&self) -> Result<Exports, Fault> {
+        let Some((start, size)) = self.directory(pe::IMAGE_DIRECTORY_ENTRY_EXPORT) else {
+            return Ok(Exports::default());
+        };
+        let words = self.words::<10>("the export directory", start)?;
+        let [_, _, _, dll, base, count, named, addresses, names, places] = words;
+        if count.max(named) as usize > limit::EXPORTS {
+            return Err(Fault::Limit(format!(
+                "EXPORTS: {} exports",
+                count.max(named)
+            )));
+        }
+        let list = |what, at: u32, count: u32, width: u64| match count {
+            0 => Ok(Vec::new()),
+            count => self.memory.vec(what, at.into(), u64::from(count) * width),
+        };
+        let addresses: Vec<u32> = words_of(&list("the export addresses", addresses, count, 4)?);
+        let names = words_of(&list("the export names", names, named, 4)?);
+        let places = list("the export name places", places, named, 2)?;
+        let (places, _) = places.as_chunks::<2>();
+        let mut exports = Exports {
+            dll: match dll {
+                0 => Box::default(),
+                dll => self.name("the exporting DLL's name", dll.into())?,
+            },
+            base,
+            names: Vec::with_capacity(names.len()),
+            forwards: Vec::new(),
+            addresses,
+        };
+        for (name, place) in names.iter().zip(places) {
+            let name = self.name("an exported name", (*name).into())?;
+            let place = u16::from_le_bytes(*place).into();
+            if place >= count {
+                let text = format!("an exported name has place {place} of {count}");
+                return Err(Fault::Damaged(text));
+            }
+            exports.names.push((name, place));
+        }
+        exports.names.sort();
+        // An address inside the directory is a text: where else it is.
+        for (place, address) in (0..).zip(&exports.addresses) {
+            if (start..start.saturating_add(size)).contains(address) {
+                let text = self.name("a forwarded export", (*address).into())?;
+                exports.forwards.push((place, text));
+            }
+        }
+        Ok(exports)
+    }
+
+    /// `count` bytes at an address relative to the image, as they are in memory at load.
+    ///
+    /// # Errors
+    /// A [`Fault`] when the address lies outside of the image.
+    pub fn bytes(&self, address: u32, count: u64) -> Result<Vec<u8>, Fault> {
+        self.memory.vec("exported data", address.into(), count)
+    }
+
+    /// Whether code lies at this address.
+    #[must_use]
+    pub fn is_code(&self, address: u32) -> bool {
+        let address = u64::from(address);
+        let holds = |s: &Span| address >= s.address && address - s.address < s.size;
+        self.code.iter().any(holds)
+    }
+
+    /// Whether any code is in it.
+    #[must_use]
+    pub fn has_code(&self) -> bool {
+        self.code.iter().any(|span| span.held > 0)
+    }
+
+    /// A data directory: where and how long, when there is one.
+    #[must_use]
+    pub fn directory(&self, index: usize) -> Option<(u32, u32)> {
+        self.directories
+            .get(index)
+            .copied()
+            .filter(|(rva, _)| *rva != 0)
+    }
+
+    fn words<const N: usize>(&self, what: &str, at: u32) -> Result<[u32; N], Fault> {
+        let bytes = self.memory.vec(what, at.into(), N as u64 * 4)?;
+        let mut words = [0; N];
+        for (word, bytes) in words.iter_mut().zip(words_of(&bytes)) {
+            *word = bytes;
+        }
+        Ok(words)
+    }
+
+    fn name(&self, what: &str, at: u64) -> Result<Box<[u8]>, Fault> {
+        let name = self.memory.text(what, at)?;
+        if name.is_empty() {
+            return Err(Fault::Damaged(format!("{what} is empty")));
+        }
+        Ok(name.into())
+    }
+}
+
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+fn spend(budget: &mut usize) -> Result<(), Fault> {
+    *budget = budget
+        .checked_sub(1)
+        .ok_or_else(|| Fault::Limit(format!("IMPORTS: more than {}", limit::IMPORTS)))?;
+    Ok(())
+}
+
+fn headers<'d, Pe: ImageNtHeaders, R: ReadRef<'d>>(
+    data: R,
+    class: Class,
+) -> Result<Image<'d, R>, Fault> {
+    let parse = |e: object::read::Error| Fault::parse(&e);
+    let dos = pe::ImageDosHeader::parse(data).map_err(parse)?;
+    let mut offset = u64::from(dos.nt_headers_offset());
+    let (nt, directories) = Pe::parse(data, &mut offset).map_err(parse)?;
+    let sections = nt.sections(data, offset).map_err(parse)?;
+    let header = nt.optional_header();
+    let headers = u64::from(header.size_of_headers());
+    let (mut spans, mut code) = (Vec::new(), Vec::new());
+    for section in sections.iter() {
+        let raw = u64::from(section.size_of_raw_data.get(LE));
+        let size = u64::from(section.virtual_size.get(LE));
+        // A size of 0 in memory stands for the size in the file.
+        let size = if size == 0 { raw } else { size };
+        // The loader maps whole pages of the file.
+        let size = size.next_multiple_of(0x1000);
+        let offset = u64::from(section.pointer_to_raw_data.get(LE));
+        let span = Span {
+            address: section.virtual_address.get(LE).into(),
+            size,
+            offset,
+            held: if offset == 0 { 0 } else { raw.min(size) },
+        };
+        if section.characteristics.get(LE).0 & pe::IMAGE_SCN_MEM_EXECUTE.0 != 0 {
+            code.push(span);
+        }
+        spans.push(span);
+    }
+    spans.push(Span {
+        address: 0,
+        size: headers,
+        offset: 0,
+        held: headers,
+    });
+    Ok(Image {
+        memory: Memory::new(data, spans),
+        class,
+        wide: nt.is_type_64(),
+        base: header.image_base(),
+        directories: directories.iter().map(|d| d.address_range()).collect(),
+        code,
+    })
+}
+
+#[cfg(all(test, feature = "fixtures"))]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, AMD64, ARM64, I386};
+
+    fn sample() -> fixture::Pe {
+        fixture::Pe {
+            imports: vec![("a.dll", vec!["f", "#7"]), ("b.dll", vec!["g"])],
+            delayed: vec![("c.dll", vec!["h"])],
+            delayed_v1: Vec::new(),
+            exports: vec![
+                ("code", fixture::Export::Code),
+                ("data", fixture::Export::Data(vec![1, 2, 3, 4])),
+                ("away", fixture::Export::Forward("d.far")),
+                ("", fixture::Export::Code),
+            ],
+        }
+    }
+
+    fn text(import: &Import) -> String {
+        let symbols: Vec<String> = import.symbols.iter().map(ToString::to_string).collect();
+        let delayed = if import.delayed { " delayed" } else { "" };
+        format!(
+            "{}{delayed}: {}",
+            crate::name::Name::new(&import.dll[..]),
+            symbols.join(" ")
+        )
+    }
+
+    #[test]
+    fn imports_of_both_widths_are_read_by_name_and_by_number() {
+        for machine in [I386, AMD64, ARM64] {
+            let bytes = sample().dll(machine);
+            let image = Image::open(bytes.as_slice()).unwrap();
+            let imports: Vec<String> = image.imports().unwrap().iter().map(text).collect();
+            assert_eq!(imports, ["a.dll: f #7", "b.dll: g", "c.dll delayed: h"]);
+        }
+    }
+
+    #[test]
+    fn delayed_imports_of_the_first_linkers_are_addresses_in_memory() {
+        let pe = fixture::Pe {
+            delayed: vec![("new.dll", vec!["n"])],
+            delayed_v1: vec![("old.dll", vec!["o", "#3"])],
+            ..fixture::Pe::default()
+        };
+        let bytes = pe.dll(I386);
+        let imports = Image::open(bytes.as_slice()).unwrap().imports().unwrap();
+        let imports: Vec<String> = imports.iter().map(text).collect();
+        assert_eq!(imports, ["new.dll delayed: n", "old.dll delayed: o #3"]);
+    }
+
+    #[test]
+    fn exports_are_found_by_name_by_number_and_as_forwards() {
+        let bytes = sample().dll(ARM64);
+        let image = Image::open(bytes.as_slice()).unwrap();
+        let exports = image.exports().unwrap();
+        let find = |name: &str| exports.find(&Symbol::Name(name.as_bytes().into()));
+        assert_eq!(find("code"), Some(Export::Here(0x1000)));
+        assert_eq!(find("away"), Some(Export::Forward(b"d.far")));
+        assert_eq!(find("gone"), None);
+        assert_eq!(
+            exports.find(&Symbol::Ordinal(4)),
+            Some(Export::Here(0x1000))
+        );
+        assert_eq!(exports.find(&Symbol::Ordinal(0)), None);
+        assert_eq!(exports.find(&Symbol::Ordinal(5)), None);
+        let Some(Export::Here(data)) = find("data") else {
+            panic!()
+        };
+        assert_eq!(image.bytes(data, 4).unwrap(), [1, 2, 3, 4]);
+        assert!(!image.is_code(data) && image.is_code(0x1000));
+    }
+
+    #[test]
+    fn an_import_table_outside_of_the_image_is_a_fault_and_not_no_imports() {
+        for directory in [0, 1, 13] {
+            for rva in [0x00ff_0000_u32, 0xffff_fff0] {
+                let mut bytes = sample().dll(ARM64);
+                let at = fixture::PE_DIRECTORIES + directory * 8;
+                bytes[at..at + 4].copy_from_slice(&rva.to_le_bytes());
+                let image = Image::open(bytes.as_slice()).unwrap();
+                let faulty = match directory {
+                    0 => image.exports().is_err(),
+                    _ => image.imports().is_err(),
+                };
+                assert!(faulty, "directory {directory} at {rva:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_import_that_lost_its_name_does_not_end_the_table() {
+        let whole = sample().dll(ARM64);
+        let image = Image::open(whole.as_slice()).unwrap();
+        let (rva, _) = image.directory(1).unwrap();
+        let mut bytes = whole.clone();
+        let at = (rva - 0x2000 + 0x400 + 12) as usize;
+        bytes[at..at + 4].fill(0);
+        assert!(Image::open(bytes.as_slice()).unwrap().imports().is_err());
+    }
+}
