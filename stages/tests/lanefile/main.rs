@@ -12,6 +12,7 @@ mod language;
 mod llb;
 mod mounts;
 mod output;
+mod properties;
 mod table;
 mod tags;
 mod trees;
