@@ -9,6 +9,7 @@ mod incidents;
 mod instances;
 mod keys;
 mod language;
+mod lints;
 mod llb;
 mod mounts;
 mod output;
