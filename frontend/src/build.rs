@@ -31,6 +31,7 @@ use crate::gateway::error::Failure;
 use crate::gateway::opts::{NoCache, Opts};
 use crate::gateway::{frontend_image, wrong};
 use crate::lanefile::{Loaded, Wrong};
+use crate::policies;
 
 /// Builds what the environment of the process asks for. `image` is where the definition of the frontend's own image is.
 ///
@@ -102,6 +103,7 @@ impl Build<'_> {
         let (mut facts, used) = self.images(&wanted, &platform).await?;
         facts.gits = self.gits(&gits).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;
+        policies::check(&plan).map_err(|report| self.wrong(report))?;
         if let PlannedOutput::Product { config, .. } = &mut plan.output {
             config.labels.extend(self.opts.labels.clone());
         }

@@ -10,7 +10,7 @@ pub mod gateway;
 pub mod lanefile;
 #[cfg(feature = "cli")]
 pub mod ledger;
-#[cfg(feature = "cli")]
+pub mod policies;
 pub mod progress;
 pub mod rules;
 

@@ -35,6 +35,9 @@ pub struct Policy {
     /// What is demanded of the report besides: the gate's own keys.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub demand: Object,
+    /// What a red verdict does; nothing for the usual, which is to block.
+    #[serde(default, skip_serializing_if = "Effect::is_block")]
+    pub effect: Effect,
     /// Instead of floors: why it is right when nothing was inspected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_ok: Option<String>,
@@ -51,6 +54,26 @@ pub struct Policy {
     pub schema: String,
     /// The target: `windows/arm64`.
     pub target: String,
+}
+
+/// What a red verdict does at the seal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// It is told, and what waits goes on.
+    Advise,
+    /// What waits does not go on.
+    #[default]
+    Block,
+}
+
+impl Effect {
+    /// Whether a red verdict blocks.
+    #[must_use]
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub fn is_block(&self) -> bool {
+        *self == Self::Block
+    }
 }
 
 /// One allow entry.

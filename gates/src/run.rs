@@ -13,7 +13,7 @@ use crate::gate::exec::{EXIT, OUTPUT};
 /// The most of an output that is kept; what is beyond it makes the run unreadable.
 pub const OUTPUT_BYTES: u64 = 256 << 20;
 /// The environment as the command has it, in `--env`'s file.
-pub const ENV: &str = "env.json";
+pub const ENV: &str = "process.json";
 
 /// Runs `command` with its output in `dir`, and on standard output too.
 ///

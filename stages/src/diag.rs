@@ -227,6 +227,10 @@ pub mod rule {
     pub const CACHE: Rule = Rule("LK071");
     /// More layers than an engine stacks.
     pub const LAYERS: Rule = Rule("LK072");
+    /// A gate's own keys that mean nothing.
+    pub const GATE_KEYS: Rule = Rule("LK090");
+    /// A step that cannot be recorded.
+    pub const RECORD: Rule = Rule("LK091");
 
     /// What is doubtful and stops nothing; every other rule is an error.
     pub const WARNINGS: &[Rule] = &[
@@ -503,7 +507,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// Help for an unknown name: the nearest known one and the list of all.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    const LISTED: usize = 40;
+    const LISTED: usize = 60;
     let all: Vec<&str> = known.clone().into_iter().collect();
     if all.is_empty() {
         return "none is declared".into();

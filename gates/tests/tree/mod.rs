@@ -84,6 +84,7 @@ pub(crate) fn judge(gate: &str, target: &str, tree: &Tree, ask: Value, demand: V
         ask: ask.clone(),
         check: gate.to_owned(),
         demand: object(demand),
+        effect: Default::default(),
         empty_ok: None,
         floors: [("inspected".to_owned(), floor)].into(),
         gate: "g".to_owned(),

@@ -53,6 +53,8 @@ pub enum Form {
     Word(&'static [&'static str]),
     /// One of these values.
     Any(&'static [Form]),
+    /// A text, number, boolean, list or table, with whatever keys.
+    Anything,
     /// A list.
     List(&'static Form),
     /// A table with keys.
@@ -86,9 +88,13 @@ impl Form {
             Form::Table(table) => vec![table],
             Form::List(form) | Form::Names(_, form) => form.tables(),
             Form::Any(forms) => forms.iter().flat_map(Form::tables).collect(),
-            Form::Text | Form::Values | Form::Bool | Form::Whole | Form::Date | Form::Word(_) => {
-                Vec::new()
-            }
+            Form::Text
+            | Form::Values
+            | Form::Bool
+            | Form::Whole
+            | Form::Date
+            | Form::Word(_)
+            | Form::Anything => Vec::new(),
         }
     }
 }

@@ -519,6 +519,10 @@ pub struct Step {
     pub workdir: Option<Template>,
     /// As whom it runs, in place of the image's user.
     pub user: Option<Template>,
+    /// Whether the product is what it printed and how it ended, in place of a root.
+    pub record: bool,
+    /// Whether it runs through the entrypoint of what it starts from.
+    pub through_entrypoint: bool,
     /// The whole table.
     pub span: Span,
 }
@@ -592,8 +596,18 @@ pub struct Gate {
     pub when: Option<When>,
     /// The stage whose product is checked.
     pub of: Text,
-    /// Which check.
-    pub check: Check,
+    /// The stage in whose builds it checks, when that is another one.
+    pub belongs: Option<Text>,
+    /// Stages whose products it looks at besides.
+    pub against: Vec<Text>,
+    /// Which check: a word of [`CHECKS`].
+    pub check: &'static str,
+    /// What it is told to look for: the gate's own keys.
+    pub ask: Json,
+    /// What it holds against what it saw: the gate's own keys.
+    pub demand: Json,
+    /// What a red verdict does.
+    pub effect: Effect,
     /// Paths of the product that are checked; without any, its tree.
     pub roots: Vec<Template>,
     /// The stages that do not start before it passed.
@@ -610,11 +624,114 @@ pub struct Gate {
     pub span: Span,
 }
 
-/// A kind of gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
-    /// Every binary is of the lane's target.
-    Arch,
+impl Gate {
+    /// The stage in whose builds it checks, and for whose consumers it decides.
+    pub fn subject(&self) -> &Text {
+        self.belongs.as_ref().unwrap_or(&self.of)
+    }
+}
+
+/// The kinds of gates. lanegate has a module for each, and knows their own keys.
+pub const CHECKS: [&str; 14] = [
+    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "leak",
+    "manifest", "overlap", "tests", "wheel",
+];
+
+/// What floors can be about: what the gates count.
+pub const COUNTS: [&str; 43] = [
+    "absent",
+    "archive",
+    "archive-members",
+    "bitcode",
+    "bytes",
+    "coff",
+    "companions",
+    "components",
+    "contracts",
+    "edges",
+    "elf",
+    "entries",
+    "equal",
+    "failed",
+    "files",
+    "floors",
+    "forbidden",
+    "import",
+    "inspected",
+    "libraries",
+    "licences",
+    "mach-o",
+    "members",
+    "names",
+    "natives",
+    "needs",
+    "off-path",
+    "passed",
+    "paths",
+    "pe",
+    "policies",
+    "present",
+    "required",
+    "requirements",
+    "scopes",
+    "sections",
+    "skipped",
+    "suites",
+    "trees",
+    "values",
+    "variables",
+    "wheels",
+    "zip-members",
+];
+
+/// What a red verdict does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing goes on.
+    #[default]
+    Block,
+    /// It is told.
+    Advise,
+}
+
+/// A value with the keys that a gate has of its own. Texts are filled in; tables may have a
+/// `when`.
+#[derive(Debug, Clone)]
+pub enum Json {
+    /// A text.
+    Text(Template),
+    /// A whole number.
+    Whole(i64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// A list.
+    List(Vec<Json>),
+    /// A table, and the lanes that have it.
+    Table(BTreeMap<String, Json>, Option<When>),
+}
+
+impl Json {
+    /// Every text in it.
+    pub fn templates(&self) -> Vec<&Template> {
+        match self {
+            Self::Text(template) => vec![template],
+            Self::Whole(_) | Self::Bool(_) => Vec::new(),
+            Self::List(list) => list.iter().flat_map(Self::templates).collect(),
+            Self::Table(table, _) => table.values().flat_map(Self::templates).collect(),
+        }
+    }
+
+    /// Every condition in it.
+    pub fn conditions(&self) -> Vec<&When> {
+        match self {
+            Self::Text(_) | Self::Whole(_) | Self::Bool(_) => Vec::new(),
+            Self::List(list) => list.iter().flat_map(Self::conditions).collect(),
+            Self::Table(table, when) => {
+                let inner = table.values().flat_map(Self::conditions);
+                when.iter().chain(inner).collect()
+            }
+        }
+    }
 }
 
 /// An exemption of a gate.
@@ -633,8 +750,8 @@ pub struct Allow {
 pub struct Floor {
     /// In which lanes.
     pub when: Option<When>,
-    /// The number.
-    pub inspected: Measure,
+    /// The numbers, by what they count: words of [`COUNTS`].
+    pub measures: BTreeMap<&'static str, Measure>,
     /// Where it is declared.
     pub span: Span,
 }

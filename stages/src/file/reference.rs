@@ -52,6 +52,7 @@ fn form(of: Form) -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             words.join(", ")
         }
+        Form::Anything => "value".into(),
         Form::Any(forms) => {
             let forms: Vec<String> = forms.iter().copied().map(form).collect();
             forms.join(", or ")

@@ -71,6 +71,7 @@ fn form(of: Form) -> Value {
         Form::Whole => json!({ "type": "integer" }),
         Form::Date => json!({ "type": "string", "format": "date" }),
         Form::Word(words) => json!({ "type": "string", "enum": words }),
+        Form::Anything => json!(true),
         Form::Any(forms) => json!({ "anyOf": forms.iter().copied().map(form).collect::<Vec<_>>() }),
         Form::List(inner) => json!({ "type": "array", "items": form(*inner) }),
         Form::Table(table) => json!({ "$ref": format!("#/definitions/{}", table.name) }),

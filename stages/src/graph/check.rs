@@ -7,7 +7,7 @@ use super::{Edge, Graph, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
-    Attribute, Brings, CopyFrom, FileStep, Form, From, Lane, Stage, Step, Take, When,
+    Attribute, Brings, CopyFrom, FileStep, Form, From, Json, Lane, Stage, Step, Take, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -114,11 +114,20 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         }
     }
     for gate in graph.gates.values() {
-        stage_exists(graph, &gate.of, report);
+        for stage in [&gate.of]
+            .into_iter()
+            .chain(&gate.belongs)
+            .chain(&gate.against)
+        {
+            stage_exists(graph, stage, report);
+        }
         for held in &gate.hold {
             stage_exists(graph, held, report);
         }
-        for template in &gate.roots {
+        let own = [&gate.ask, &gate.demand]
+            .into_iter()
+            .flat_map(Json::templates);
+        for template in gate.roots.iter().chain(own) {
             check_template(graph, template, report);
         }
     }

@@ -8,17 +8,20 @@ use crate::file::{Gate, Stage, Step};
 pub(super) fn check(graph: &Graph, report: &mut Report) {
     for (name, gate) in &graph.gates {
         product(graph, name, gate, report);
+        others(graph, name, gate, report);
         holds(graph, name, gate, report);
     }
+    records(graph, report);
     for setting in graph.settings() {
         let outputs = setting
             .lane
             .outputs
             .values()
             .map(|output| output.stage.value.as_str());
-        let reached = setting.behind(outputs);
+        let reached = setting.behind(setting.with_gates(outputs));
         for (name, gate) in &graph.gates {
-            if reached.contains(gate.of.value.as_str()) && setting.holds(gate.when.as_ref()) {
+            if reached.contains(gate.subject().value.as_str()) && setting.holds(gate.when.as_ref())
+            {
                 floor(name, gate, &setting, report);
             }
         }
@@ -29,7 +32,8 @@ fn product(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
     let Some(stage) = graph.stages.get(&gate.of.value) else {
         return;
     };
-    if gate.roots.is_empty() && !graph.is_tree(stage) {
+    let records = stage.steps.last().is_some_and(|step| step.record);
+    if gate.roots.is_empty() && !graph.is_tree(stage) && !records {
         report.push(
             Diagnostic::new(
                 rule::GATE,
@@ -42,6 +46,108 @@ fn product(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
             .related(&stage.span, "it declares no `tree`")
             .help("name the paths: roots = [\"/opt/app\"]"),
         );
+    }
+}
+
+/// Which other products a gate looks at, and in whose builds.
+fn others(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
+    let several = matches!(gate.check, "coverage" | "overlap");
+    if let (false, Some(first)) = (several, gate.against.first()) {
+        report.push(
+            Diagnostic::new(
+                rule::GATE_KEYS,
+                format!("gate `{name}` looks at one product"),
+            )
+            .at(&first.span, "this is a second one")
+            .help("`against` is for `coverage` and `overlap`"),
+        );
+    }
+    if gate.check == "overlap" && gate.against.is_empty() {
+        report.push(
+            Diagnostic::new(
+                rule::GATE_KEYS,
+                format!("gate `{name}` compares one product with nothing"),
+            )
+            .at(&gate.of.span, "the first")
+            .help("name the others: against = [\"STAGE\"]"),
+        );
+    }
+    for other in &gate.against {
+        let tree = graph
+            .stages
+            .get(&other.value)
+            .is_none_or(|stage| graph.is_tree(stage));
+        if !tree {
+            report.push(
+                Diagnostic::new(
+                    rule::GATE_KEYS,
+                    format!("gate `{name}` cannot look at stage `{}`", other.value),
+                )
+                .at(&other.span, "its product is a whole root"),
+            );
+        }
+    }
+    if let (Some(belongs), Some(held)) = (&gate.belongs, gate.hold.first()) {
+        report.push(
+            Diagnostic::new(rule::GATE_KEYS, format!("gate `{name}` holds nothing back"))
+                .at(
+                    &held.span,
+                    "what it looks at is made beside the builds that it belongs to",
+                )
+                .related(&belongs.span, "they are those of this stage")
+                .help("leave out `hold`: the output waits for every gate"),
+        );
+    }
+}
+
+/// A step whose output is the product is the last of its stage, and the stage has no tree.
+fn records(graph: &Graph, report: &mut Report) {
+    for (name, stage) in &graph.stages {
+        for (at, step) in stage
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.record)
+        {
+            let why = if at + 1 < stage.steps.len() {
+                "another step stands behind it, on a root that it does not hand on"
+            } else if !stage.tree.is_empty() {
+                "the stage has a `tree`; what is recorded is all of its product"
+            } else if step.file().is_some() {
+                "it is a file operation, which prints nothing"
+            } else {
+                continue;
+            };
+            report.push(
+                Diagnostic::new(
+                    rule::RECORD,
+                    format!(
+                        "step `{}` of stage `{name}` cannot be recorded",
+                        step.name.value
+                    ),
+                )
+                .at(&step.name.span, why),
+            );
+        }
+        for step in stage
+            .steps
+            .iter()
+            .filter(|step| step.through_entrypoint && !step.record)
+        {
+            report.push(
+                Diagnostic::new(
+                    rule::RECORD,
+                    format!(
+                        "step `{}` of stage `{name}` runs through an entrypoint",
+                        step.name.value
+                    ),
+                )
+                .at(
+                    &step.name.span,
+                    "only a recorded step does: `record = true`",
+                ),
+            );
+        }
     }
 }
 

@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Host, Kit,
-    Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
+    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Host, Json,
+    Kit, Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -272,8 +272,11 @@ impl Graph {
                 .values()
                 .map(|derived| derived.from.value.as_str()),
         );
-        let roots = self.gates.values().flat_map(|gate| &gate.roots);
-        values.extend(roots.flat_map(|t| t.values()));
+        for gate in self.gates.values() {
+            let own = [&gate.ask, &gate.demand];
+            let own = own.into_iter().flat_map(Json::templates);
+            values.extend(gate.roots.iter().chain(own).flat_map(|t| t.values()));
+        }
         (values, patterns)
     }
 
@@ -293,6 +296,12 @@ impl Graph {
             all.extend(&gate.when);
             all.extend(gate.allow.iter().flat_map(|allow| &allow.when));
             all.extend(gate.floors.iter().flat_map(|floor| &floor.when));
+            all.extend(
+                gate.ask
+                    .conditions()
+                    .into_iter()
+                    .chain(gate.demand.conditions()),
+            );
         }
         all
     }

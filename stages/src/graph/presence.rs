@@ -30,7 +30,7 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
         for output in outputs.clone().filter(|stage| !setting.has(&stage.value)) {
             absent(output, setting.name);
         }
-        for name in setting.behind(outputs.map(|stage| stage.value.as_str())) {
+        for name in setting.behind(setting.with_gates(outputs.map(|stage| stage.value.as_str()))) {
             let Some(stage) = graph.stages.get(name) else {
                 continue;
             };

@@ -205,6 +205,27 @@ impl<'g> Setting<'g> {
         order
     }
 
+    /// Some stages, and those that gates over them and what is behind them look at.
+    pub fn with_gates(&self, stages: impl IntoIterator<Item = &'g str>) -> Vec<&'g str> {
+        let mut all: Vec<&str> = stages.into_iter().collect();
+        // A gate's stage may have gates of its own; each is added once.
+        loop {
+            let reached = self.behind(all.iter().copied());
+            let more = self.graph.gates.values().filter(|gate| {
+                reached.contains(gate.subject().value.as_str()) && self.holds(gate.when.as_ref())
+            });
+            let more: Vec<&str> = more
+                .flat_map(|gate| [&gate.of].into_iter().chain(&gate.against))
+                .map(|stage| stage.value.as_str())
+                .filter(|stage| !reached.contains(stage))
+                .collect();
+            if more.is_empty() {
+                return all;
+            }
+            all.extend(more);
+        }
+    }
+
     /// The stages behind some others in this lane, those included.
     pub(super) fn behind(&self, from: impl IntoIterator<Item = &'g str>) -> BTreeSet<&'g str> {
         let mut open: Vec<&str> = from.into_iter().collect();

@@ -20,12 +20,8 @@ fn unreached(graph: &Graph, report: &mut Report) {
     let reached: Vec<BTreeSet<&str>> = settings
         .iter()
         .map(|s| {
-            s.behind(
-                s.lane
-                    .outputs
-                    .values()
-                    .map(|output| output.stage.value.as_str()),
-            )
+            let outputs = s.lane.outputs.values();
+            s.behind(s.with_gates(outputs.map(|output| output.stage.value.as_str())))
         })
         .collect();
     let mut dead = |what: String, span: &Span, help: &str| {
@@ -62,7 +58,7 @@ fn unreached(graph: &Graph, report: &mut Report) {
     }
     for (name, gate) in &graph.gates {
         let applies = |(setting, stages): (&Setting<'_>, &BTreeSet<&str>)| {
-            stages.contains(gate.of.value.as_str()) && setting.holds(gate.when.as_ref())
+            stages.contains(gate.subject().value.as_str()) && setting.holds(gate.when.as_ref())
         };
         let lanes: Vec<&Setting<'_>> = settings
             .iter()
@@ -80,7 +76,12 @@ fn unreached(graph: &Graph, report: &mut Report) {
         }
         let floors = gate.floors.iter().map(|floor| floor.when.as_ref());
         let allows = gate.allow.iter().map(|allow| allow.when.as_ref());
-        for when in floors.chain(allows).flatten() {
+        let own = gate
+            .ask
+            .conditions()
+            .into_iter()
+            .chain(gate.demand.conditions());
+        for when in floors.chain(allows).flatten().chain(own) {
             if !lanes.iter().any(|setting| setting.holds(Some(when))) {
                 dead(
                     format!("this condition of gate `{name}` holds in no lane"),

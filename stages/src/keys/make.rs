@@ -309,6 +309,7 @@ impl Maker<'_> {
             sandbox,
             cwd,
             user,
+            record,
         } = step;
         let argv = match work {
             Work::Run(argv) => argv,
@@ -319,6 +320,9 @@ impl Maker<'_> {
         made_of.put("command", json!(argv).to_string());
         made_of.put("cwd", cwd);
         made_of.put("user", user);
+        if *record {
+            made_of.put("recorded-by", "lanegate");
+        }
         made_of.put("platform", &self.plan.platform);
         if !self.os_version.is_empty() {
             made_of.put("os-version", &self.os_version);
@@ -613,6 +617,9 @@ impl Maker<'_> {
             span: _,
             of,
             check,
+            ask,
+            host,
+            against,
             target,
             roots,
             // Who waits for it runs under the same key as without it.
@@ -623,10 +630,35 @@ impl Maker<'_> {
             return;
         };
         let mut made_of = MadeOf::default();
-        made_of.put("check", format!("{check:?}").to_lowercase());
+        made_of.put("check", *check);
+        if !ask.is_empty() {
+            made_of.put("ask", ask);
+        }
+        for name in host {
+            made_of.put(format!("host.{name}"), "optional");
+        }
+        if *check == "floors" {
+            let others = self.plan.gates.iter().filter(|other| other.name != *name);
+            for other in others {
+                made_of.put(format!("policy.{}", other.name), &other.policy);
+            }
+        }
         made_of.put("target", target.to_string());
         for place in crate::plan::directories(roots) {
             made_of.content(place.to_owned(), &product, self.part(*of, place));
+        }
+        for (stage, roots) in against {
+            let Some(product) = &self.products[*stage] else {
+                continue;
+            };
+            let label = &self.plan.stages[*stage].name;
+            for place in crate::plan::directories(roots) {
+                made_of.content(
+                    format!("/{label}{place}"),
+                    product,
+                    self.part(*stage, place),
+                );
+            }
         }
         let vertex = format!("[gate {name}] inspect");
         let inspect = self.push(

@@ -14,9 +14,8 @@ use llb::{
 
 use super::{Failed, LoweredGate, Lowering};
 use crate::diag::rule;
-use crate::file::Check;
 use crate::plan::windows::{command_line, with_drive};
-use crate::plan::{PlannedGate, StageIndex, directories};
+use crate::plan::{PlannedGate, StageIndex, TreePath, directories};
 
 /// Name of the report in [`LoweredGate::inspect`].
 pub const REPORT: &str = "report.json";
@@ -33,7 +32,34 @@ const POLICY_DIR: &str = "/lanekit-policy";
 /// The file that is lanegate, on Windows.
 const LANEGATE_EXE: &str = "/lanegate.exe";
 
+/// Where a gate's own keys stand.
+const ASK: &str = "/ask.json";
+/// Where a recorded step has lanegate, and what it writes.
+pub(super) const RECORDER: &str = "/.lanekit/lanegate";
+pub(super) const RECORD: &str = "/.lanekit/out";
+
+/// A product that a gate looks at.
+struct Looked<'g> {
+    of: StageIndex,
+    roots: &'g [TreePath],
+    /// Where it appears below [`PRODUCT`].
+    at: String,
+    /// What `--root` says.
+    root: String,
+}
+
 impl Lowering<'_> {
+    /// A step with lanegate around its command, and the place of what that writes down.
+    pub(super) fn recorded(&self, command: Vec<String>) -> Result<(Vec<String>, Bind), Failed> {
+        let Some(binary) = self.host.lanegate.clone() else {
+            let text = "a recorded step needs lanegate, which is in the frontend image; there is none here";
+            return Err(Failed::new(rule::ENGINE, text));
+        };
+        let around = [RECORDER, "run", "--out", RECORD, "--env", "--"].map(str::to_owned);
+        let bind = Bind::read_only(binary).selector(LANEGATE)?;
+        Ok((around.into_iter().chain(command).collect(), bind))
+    }
+
     /// A product for those that the gates hold back.
     pub(super) fn held(
         &mut self,
@@ -109,37 +135,124 @@ impl Lowering<'_> {
     }
 
     fn inspect(&self, gate: &PlannedGate) -> Result<Run, Failed> {
-        let check = match gate.check {
-            Check::Arch => "arch",
-        };
         let target = gate.target.to_string();
-        // The label is empty: paths in the report are those in the product.
-        let root = format!("{}=", self.gate_place(PRODUCT));
         let report = self.gate_place(&format!("{OUT}/{REPORT}"));
-        let args = [
-            "inspect", check, "--target", &target, "--root", &root, "--report", &report,
-        ];
+        let mut args = vec!["inspect", gate.check, "--target", &target];
+        let products = self.looked_at(gate);
+        let roots: Vec<String> = products
+            .iter()
+            .map(|product| product.root.clone())
+            .collect();
+        for root in &roots {
+            args.extend(["--root", root.as_str()]);
+        }
+        let ask = self.gate_place(ASK);
+        if !gate.ask.is_empty() {
+            args.extend(["--ask-file", ask.as_str()]);
+        }
+        args.extend(["--report", report.as_str()]);
         let name = format!(
             "[gate {}] inspect {}",
             gate.name, self.plan.stages[gate.of].name
         );
         let mut exec = self.writing(&args)?;
-        for place in directories(&gate.roots) {
-            let (owner, from) = self.source(gate.of, place);
-            let Some(product) = self.products[owner].clone() else {
+        if !gate.ask.is_empty() {
+            exec = exec.mount(ask, self.ask(gate)?);
+        }
+        for setting in &gate.host {
+            exec = exec.secret_env(setting, setting, true);
+        }
+        if gate.check == "floors" {
+            let policies = Bind::read_only(self.policies(gate)?);
+            exec = exec.mount(self.gate_place(PRODUCT), policies);
+        } else {
+            for product in products {
+                exec = self.shown(gate, exec, &product)?;
+            }
+        }
+        Ok(exec
+            .metadata(self.stage_metadata(name, &gate.span, &gate.name))
+            .build()?)
+    }
+
+    /// The products that a gate looks at, each with the root that it is to inspect.
+    fn looked_at<'g>(&self, gate: &'g PlannedGate) -> Vec<Looked<'g>> {
+        if gate.against.is_empty() {
+            // The label is empty: paths in the report are those in the product.
+            let root = format!("{}=", self.gate_place(PRODUCT));
+            let at = String::new();
+            let (of, roots) = (gate.of, gate.roots.as_slice());
+            return vec![Looked {
+                of,
+                roots,
+                at,
+                root,
+            }];
+        }
+        let own = [(gate.of, gate.roots.as_slice())];
+        let others = gate
+            .against
+            .iter()
+            .map(|(of, roots)| (*of, roots.as_slice()));
+        own.into_iter()
+            .chain(others)
+            .map(|(of, roots)| {
+                let name = &self.plan.stages[of].name;
+                let at = format!("/{name}");
+                let root = format!("{}={name}", self.gate_place(&format!("{PRODUCT}{at}")));
+                Looked {
+                    of,
+                    roots,
+                    at,
+                    root,
+                }
+            })
+            .collect()
+    }
+
+    /// What of a product a gate sees, as mounts.
+    fn shown(&self, gate: &PlannedGate, exec: Exec, product: &Looked<'_>) -> Result<Exec, Failed> {
+        let mut exec = exec;
+        for place in directories(product.roots) {
+            let (owner, from) = self.source(product.of, place);
+            let Some(output) = self.products[owner].clone() else {
                 let text = format!(
                     "gate `{}` has nothing to check: its product is empty",
                     gate.name
                 );
                 return Err(Failed::new(rule::GATE, text));
             };
-            let at = format!("{PRODUCT}{}", place.trim_end_matches('/'));
-            let bind = Bind::read_only(product).selector(&from)?;
+            let at = format!("{PRODUCT}{}{}", product.at, place.trim_end_matches('/'));
+            let bind = Bind::read_only(output).selector(&from)?;
             exec = exec.mount(self.gate_place(&at), bind);
         }
-        Ok(exec
-            .metadata(self.stage_metadata(name, &gate.span, &gate.name))
-            .build()?)
+        Ok(exec)
+    }
+
+    /// What inspect is told, as a mount of one file.
+    fn ask(&self, gate: &PlannedGate) -> Result<Bind, Failed> {
+        let file = MkFile::new(ASK, 0o644, gate.ask.as_bytes());
+        let metadata = self.metadata(format!("[gate {}] ask", gate.name), &gate.span);
+        let op = FileOp::new(self.gate_base()?)
+            .mkfile(file)
+            .metadata(metadata);
+        Ok(Bind::read_only(op.build()?).selector(ASK)?)
+    }
+
+    /// The policies of all other gates, each a file.
+    fn policies(&self, gate: &PlannedGate) -> Result<Output, Failed> {
+        let mut op = FileOp::new(None);
+        for other in self
+            .plan
+            .gates
+            .iter()
+            .filter(|other| other.name != gate.name)
+        {
+            let file = format!("/{}.json", other.name);
+            op = op.mkfile(MkFile::new(file, 0o644, other.policy.as_bytes()));
+        }
+        let metadata = self.metadata(format!("[gate {}] policies", gate.name), &gate.span);
+        Ok(op.metadata(metadata).build()?)
     }
 
     /// A red assert still succeeds (`--defer`): the seal is what fails, when its product is

@@ -5,6 +5,7 @@ use llb::{
     Sharing, Ssh, Tmpfs,
 };
 
+use super::gate::{RECORD, RECORDER};
 use super::{Failed, Lowering};
 use crate::file;
 use crate::plan::{HostSetting, PlannedStage, PlannedStep, StageIndex, StepFile, Work};
@@ -28,7 +29,13 @@ impl Lowering<'_> {
         let root = self.copies(index, stage, step, root)?;
         let root = root.map_or_else(Root::scratch, Root::writable);
         let options = &self.host.exec;
-        let mut exec = Exec::new(self.platform_of(stage), root, self.command(step))
+        let mut command = self.command(step);
+        let mut recorder = None;
+        if step.record {
+            let (around, bind) = self.recorded(command)?;
+            (command, recorder) = (around, Some(bind));
+        }
+        let mut exec = Exec::new(self.platform_of(stage), root, command)
             .cwd(self.place(&step.cwd))
             .user(&step.user)
             .hostname(&options.hostname)
@@ -68,11 +75,20 @@ impl Lowering<'_> {
         exec = self.caches(index, stage, step, exec)?;
         exec = guarded(step, exec)?;
         exec = self.sandbox(step, exec);
+        if let Some(lanegate) = recorder {
+            exec = exec
+                .mount(RECORDER, lanegate)
+                .mount(RECORD, Bind::scratch());
+        }
         let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
         let run = exec
             .metadata(self.stage_metadata(name, &step.span, &stage.name))
             .build()?;
-        Ok(run.root()?)
+        Ok(if step.record {
+            run.output(RECORD)?
+        } else {
+            run.root()?
+        })
     }
 
     fn caches(

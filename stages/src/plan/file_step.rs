@@ -73,6 +73,7 @@ pub(super) fn plan(
         sandbox: Sandbox::default(),
         cwd: "/".to_owned(),
         user: String::new(),
+        record: false,
     })
 }
 

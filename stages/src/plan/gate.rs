@@ -1,5 +1,7 @@
 //! The gates over the stages of a plan, each with what it is asserted against.
 
+mod keys;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -9,7 +11,7 @@ use super::tree::inside;
 use super::windows;
 use super::{PlannedGate, TreePath};
 use crate::diag::{Diagnostic, Span, rule};
-use crate::file::{Check, Floor, Gate, Measure};
+use crate::file::{Effect, Floor, Gate, Measure};
 
 pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
     let graph = planner.selection.graph;
@@ -22,13 +24,14 @@ pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
 
 /// The gate, when its product is in the plan.
 fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<PlannedGate> {
+    let &subject = planner.index.get(gate.subject().value.as_str())?;
     let &of = planner.index.get(gate.of.value.as_str())?;
     let selection = planner.selection;
     if !selection.setting.holds(gate.when.as_ref()) || selection.unverified.gates.contains(name) {
         return None;
     }
     let mut roots: Vec<TreePath> = if gate.roots.is_empty() {
-        planner.paths(of).to_vec()
+        looked_at(planner, of)
     } else {
         gate.roots
             .iter()
@@ -46,7 +49,15 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
     roots.sort();
     roots.dedup();
     let target = planner.selection.setting.target()?;
-    let policy = policy(planner, name, gate, &target.to_string())?;
+    let seen: Vec<&str> = roots.iter().map(TreePath::as_str).collect();
+    let ask = keys::ask(planner, gate, subject, &seen)?;
+    let host = keys::host(planner, name, gate, &ask)?;
+    let against = gate.against.iter().filter_map(|other| {
+        let &stage = planner.index.get(other.value.as_str())?;
+        Some((stage, planner.paths(stage).to_vec()))
+    });
+    let against = against.collect();
+    let policy = policy(planner, name, gate, &ask, &target.to_string())?;
     let mut hold: Vec<usize> = gate
         .hold
         .iter()
@@ -60,11 +71,29 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
         span,
         of,
         check: gate.check,
+        ask: match ask.is_empty() {
+            true => String::new(),
+            false => Value::Object(ask).to_string(),
+        },
+        host,
+        against,
         target,
         roots,
         hold,
         policy,
     })
+}
+
+/// What of a product a gate sees that names nothing: its tree, or what its last step left.
+fn looked_at(planner: &Planner<'_, '_>, of: usize) -> Vec<TreePath> {
+    let records = planner.stages[of]
+        .steps
+        .last()
+        .is_some_and(|step| step.record);
+    match records {
+        true => vec![TreePath::whole("/")],
+        false => planner.paths(of).to_vec(),
+    }
 }
 
 /// The same roots, one for each path of the tree: a Windows tree is its producer's root, where
@@ -120,7 +149,14 @@ fn checkable(
 }
 
 /// Canonical JSON: keys sorted, no white space. It enters the key of the assert alone.
-fn policy(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate, target: &str) -> Option<String> {
+fn policy(
+    planner: &mut Planner<'_, '_>,
+    name: &str,
+    gate: &Gate,
+    ask: &Map<String, Value>,
+    target: &str,
+) -> Option<String> {
+    let demand = keys::demand(planner, gate)?;
     let selection = planner.selection;
     let here = |when| selection.setting.holds(when);
     let allow: Vec<Value> = gate
@@ -130,19 +166,28 @@ fn policy(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate, target: &str) 
         .map(|allow| json!({ "path": allow.path.value, "why": allow.why.value }))
         .collect();
     let floor = gate.floors.iter().find(|floor| here(floor.when.as_ref()));
-    let check = match gate.check {
-        Check::Arch => "arch",
-    };
     let mut policy = Map::new();
     let mut put = |key: &str, value: Value| policy.insert(key.to_owned(), value);
     put("allow", Value::Array(allow));
-    put("check", check.into());
+    if !ask.is_empty() {
+        put("ask", Value::Object(ask.clone()));
+    }
+    put("check", gate.check.into());
+    if !demand.is_empty() {
+        put("demand", Value::Object(demand));
+    }
+    if gate.effect == Effect::Advise {
+        put("effect", "advise".into());
+    }
     put("gate", name.into());
     put("schema", "gate-policy/1".into());
     put("target", target.into());
     match (floor, &gate.empty_ok) {
-        (Some(Floor { inspected, .. }), _) => {
-            put("floors", json!({ "inspected": measure(inspected) }))
+        (Some(Floor { measures, .. }), _) => {
+            let floors = measures
+                .iter()
+                .map(|(what, m)| ((*what).to_owned(), measure(m)));
+            put("floors", Value::Object(floors.collect()))
         }
         (None, Some(why)) => put("empty-ok", why.value.as_str().into()),
         (None, None) => {

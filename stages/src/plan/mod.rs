@@ -42,7 +42,7 @@ pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 
 use crate::arch::Target;
 use crate::diag::{Diagnostic, Span};
-use crate::file::{Access, Check, Network, Sandbox, Sharing};
+use crate::file::{Access, Network, Sandbox, Sharing};
 
 /// Index of a stage in [`Plan::stages`].
 pub type StageIndex = usize;
@@ -121,7 +121,9 @@ impl Plan {
     pub fn needs_lanegate(&self) -> bool {
         let compares =
             |stage: &PlannedStage| matches!(&stage.start, Start::Merge(merge) if merge.compare);
-        !self.gates.is_empty() || self.stages.iter().any(compares)
+        let records = |stage: &PlannedStage| stage.steps.iter().any(|step| step.record);
+        let runs = |stage: &PlannedStage| compares(stage) || records(stage);
+        !self.gates.is_empty() || self.stages.iter().any(runs)
     }
 
     /// What the caller must allow with `--allow`, and the lines of a step that wants it.
@@ -239,6 +241,8 @@ pub struct PlannedStep {
     pub cwd: String,
     /// As whom; empty is the engine's default (root).
     pub user: String,
+    /// Whether what it printed and how it ended is its product, in place of its root.
+    pub record: bool,
 }
 
 impl PlannedStep {
@@ -340,8 +344,14 @@ pub struct PlannedGate {
     pub span: Span,
     /// Whose product it checks.
     pub of: StageIndex,
-    /// Which check.
-    pub check: Check,
+    /// Which check: a word of [`crate::file::CHECKS`].
+    pub check: &'static str,
+    /// What inspect is told: canonical JSON; empty for nothing.
+    pub ask: String,
+    /// Host settings whose values inspect looks for, by name.
+    pub host: Vec<String>,
+    /// Further products that it looks at, each with what of it.
+    pub against: Vec<(StageIndex, Vec<TreePath>)>,
     /// What the binaries must be for.
     pub target: Target,
     /// What of the product it looks at.

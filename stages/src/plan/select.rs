@@ -324,7 +324,7 @@ impl<'g> Selection<'g> {
 
     /// The stages that are needed, each behind those that it consumes.
     pub(super) fn order(&self) -> Vec<&'g str> {
-        self.setting.in_order(self.roots())
+        self.setting.in_order(self.setting.with_gates(self.roots()))
     }
 
     /// The references of the images that the stages start from, each once, with their place.

@@ -70,7 +70,7 @@ pub(super) fn plan<'g>(
         name: step.name.value.clone(),
         span: step.span.clone(),
         // A value that is missing is in the report; the mounts are still judged.
-        work: Work::Run(argv.unwrap_or_default()),
+        work: Work::Run(through(step, from, argv.unwrap_or_default())),
         env,
         host,
         files,
@@ -84,12 +84,33 @@ pub(super) fn plan<'g>(
         sandbox: step.sandbox.clone(),
         cwd,
         user: user.unwrap_or_else(|| from.user.clone()),
+        record: step.record,
     };
+    if step.record && planner.spelling.is_windows() {
+        planner.report.push(
+            Diagnostic::new(
+                rule::RECORD,
+                format!("step `{}` cannot be recorded", step.name.value),
+            )
+            .at(
+                &step.name.span,
+                "Windows has no place for what it would write",
+            ),
+        );
+    }
     mounts_apart(&planned, &mut planner.report);
     if empty && planned.copies.is_empty() {
         runnable(&planned, step, &mut planner.report);
     }
     Some(planned)
+}
+
+/// The command, behind the entrypoint of what the step starts from when it asks for that.
+fn through(step: &Step, from: &Inherited, argv: Vec<String>) -> Vec<String> {
+    match step.through_entrypoint {
+        true => from.config.entrypoint.iter().cloned().chain(argv).collect(),
+        false => argv,
+    }
 }
 
 /// Base image and chain, then what the step and its kits name, then their constants. An argument

@@ -4,6 +4,7 @@ mod common;
 mod discipline;
 mod docs;
 mod errors;
+mod gates;
 mod gits;
 mod incidents;
 mod instances;

@@ -1,6 +1,6 @@
 //! The tables and keys themselves. Long lines are meant: one key, one line.
 
-use super::Form::{Any, Bool, Date, List, Names, Table as One, Text, Values, Whole, Word};
+use super::Form::{Any, Anything, Bool, Date, List, Names, Table as One, Text, Values, Whole, Word};
 use super::{Form, Key, Named, Table};
 
 const fn key(
@@ -374,6 +374,8 @@ static STEP: Table = Table {
             key("devices", List(&Any(&[Text, One(&DEVICE)])), NONE, "devices of the host, by CDI name"),
             key("workdir", Values, Some("see `files`"), "where it runs"),
             key("user", Values, Some("the image's"), "as whom it runs"),
+            key("record", Bool, Some("`false`"), "the product is what it printed and how it ended, for a gate"),
+            key("via", Word(&["entrypoint", "nothing"]), Some("`nothing`"), "whether it runs through the entrypoint of what it starts from"),
         ],
         &[
             key("copy", One(&COPY), OPEN, "file operation: copies from a stage or the context"),
@@ -580,7 +582,12 @@ static GATE: Table = Table {
         LINT_KEY,
         WHEN_KEY,
         key("of", Text, NEEDED, "whose product"),
-        key("check", Word(&["arch"]), NEEDED, "what is checked"),
+        key("check", Word(&["absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "leak", "manifest", "overlap", "tests", "wheel"]), NEEDED, "what is checked"),
+        key("for", Text, Some("`of`"), "the stage in whose builds it checks"),
+        key("against", TEXTS, NONE, "stages whose products it looks at besides"),
+        key("ask", Names(Named::Free, &Anything), NONE, "what it is told to look for: the gate's own keys"),
+        key("demand", Names(Named::Free, &Anything), NONE, "what it holds against what it saw: the gate's own keys"),
+        key("effect", Word(&["block", "advise"]), Some("`block`"), "what a red verdict does: nothing goes on, or it is told"),
         key("roots", VALUES, Some("the stage's tree"), "directories of the product that are looked at"),
         key("hold", TEXTS, NONE, "stages that do not start before it passed"),
         key("allow", List(&One(&ALLOW)), NONE, "exemptions"),
@@ -607,13 +614,55 @@ static FLOOR: Table = Table {
     about: "How much a gate must have inspected to be believed.",
     keys: &[&[
         WHEN_KEY,
-        key("inspected", One(&MEASURE), NEEDED, "the number of binaries"),
+        key("absent", One(&MEASURE), OPEN, "the least of what is counted as `absent`"),
+        key("archive", One(&MEASURE), OPEN, "the least of what is counted as `archive`"),
+        key("archive-members", One(&MEASURE), OPEN, "the least of what is counted as `archive-members`"),
+        key("bitcode", One(&MEASURE), OPEN, "the least of what is counted as `bitcode`"),
+        key("bytes", One(&MEASURE), OPEN, "the least of what is counted as `bytes`"),
+        key("coff", One(&MEASURE), OPEN, "the least of what is counted as `coff`"),
+        key("companions", One(&MEASURE), OPEN, "the least of what is counted as `companions`"),
+        key("components", One(&MEASURE), OPEN, "the least of what is counted as `components`"),
+        key("contracts", One(&MEASURE), OPEN, "the least of what is counted as `contracts`"),
+        key("edges", One(&MEASURE), OPEN, "the least of what is counted as `edges`"),
+        key("elf", One(&MEASURE), OPEN, "the least of what is counted as `elf`"),
+        key("entries", One(&MEASURE), OPEN, "the least of what is counted as `entries`"),
+        key("equal", One(&MEASURE), OPEN, "the least of what is counted as `equal`"),
+        key("failed", One(&MEASURE), OPEN, "the least of what is counted as `failed`"),
+        key("files", One(&MEASURE), OPEN, "the least of what is counted as `files`"),
+        key("floors", One(&MEASURE), OPEN, "the least of what is counted as `floors`"),
+        key("forbidden", One(&MEASURE), OPEN, "the least of what is counted as `forbidden`"),
+        key("import", One(&MEASURE), OPEN, "the least of what is counted as `import`"),
+        key("inspected", One(&MEASURE), OPEN, "the least of what is counted as `inspected`"),
+        key("libraries", One(&MEASURE), OPEN, "the least of what is counted as `libraries`"),
+        key("licences", One(&MEASURE), OPEN, "the least of what is counted as `licences`"),
+        key("mach-o", One(&MEASURE), OPEN, "the least of what is counted as `mach-o`"),
+        key("members", One(&MEASURE), OPEN, "the least of what is counted as `members`"),
+        key("names", One(&MEASURE), OPEN, "the least of what is counted as `names`"),
+        key("natives", One(&MEASURE), OPEN, "the least of what is counted as `natives`"),
+        key("needs", One(&MEASURE), OPEN, "the least of what is counted as `needs`"),
+        key("off-path", One(&MEASURE), OPEN, "the least of what is counted as `off-path`"),
+        key("passed", One(&MEASURE), OPEN, "the least of what is counted as `passed`"),
+        key("paths", One(&MEASURE), OPEN, "the least of what is counted as `paths`"),
+        key("pe", One(&MEASURE), OPEN, "the least of what is counted as `pe`"),
+        key("policies", One(&MEASURE), OPEN, "the least of what is counted as `policies`"),
+        key("present", One(&MEASURE), OPEN, "the least of what is counted as `present`"),
+        key("required", One(&MEASURE), OPEN, "the least of what is counted as `required`"),
+        key("requirements", One(&MEASURE), OPEN, "the least of what is counted as `requirements`"),
+        key("scopes", One(&MEASURE), OPEN, "the least of what is counted as `scopes`"),
+        key("sections", One(&MEASURE), OPEN, "the least of what is counted as `sections`"),
+        key("skipped", One(&MEASURE), OPEN, "the least of what is counted as `skipped`"),
+        key("suites", One(&MEASURE), OPEN, "the least of what is counted as `suites`"),
+        key("trees", One(&MEASURE), OPEN, "the least of what is counted as `trees`"),
+        key("values", One(&MEASURE), OPEN, "the least of what is counted as `values`"),
+        key("variables", One(&MEASURE), OPEN, "the least of what is counted as `variables`"),
+        key("wheels", One(&MEASURE), OPEN, "the least of what is counted as `wheels`"),
+        key("zip-members", One(&MEASURE), OPEN, "the least of what is counted as `zip-members`"),
     ]],
 };
 
 static MEASURE: Table = Table {
     name: "measure",
-    title: "inspected of a floor",
+    title: "a number of a floor",
     about: "A floor with its history.",
     keys: &[&[
         key("least", Whole, NEEDED, "the floor, more than 0"),

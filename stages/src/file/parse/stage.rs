@@ -182,6 +182,7 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         ("none", Network::None),
         ("host", Network::Host),
     ];
+    const VIA: [(&str, bool); 2] = [("entrypoint", true), ("nothing", false)];
     let mut fields = Fields::of(source, value, "a step", report)?;
     let _ = fields.get("lint");
     let name = fields.need_text("name", report);
@@ -198,6 +199,8 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
     let sandbox = sandbox::read(&mut fields, report);
     let workdir = template(&mut fields, "workdir", report);
     let user = template(&mut fields, "user", report);
+    let record = fields.boolean("record", report).unwrap_or_default();
+    let through_entrypoint = fields.word("via", &VIA, report).unwrap_or_default();
     let span = fields.whole_span();
     fields.finish(report);
     Some(Step {
@@ -210,6 +213,8 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         sandbox,
         workdir,
         user,
+        record,
+        through_entrypoint,
         span,
     })
 }

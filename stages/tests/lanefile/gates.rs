@@ -1,0 +1,167 @@
+//! Gates of all kinds: what the file says of them, and the vertices that come of it.
+
+use crate::common::{Loaded, load, lower, plan, rendered, request};
+use ::llb::{Caps, Definition};
+
+const GRAPH: &str = r#"
+[graph]
+name = "app"
+versions = "versions.env"
+[host]
+CACHE = { about = "compile cache" }
+[lane.amd64]
+platform = "linux/amd64"
+target = "linux/amd64"
+output.image = { stage = "app" }
+[lane.arm64]
+platform = "linux/amd64"
+target = "windows/arm64"
+output.image = { stage = "app" }
+[stage.lib]
+from = { image = "debian:bookworm-slim" }
+tree = ["/opt/lib"]
+[[stage.lib.step]]
+name = "build"
+run = ["make", "lib"]
+host = ["CACHE"]
+[stage.app]
+from = { image = "debian:bookworm-slim" }
+add = ["lib"]
+image.env = { APP_HOME = "/opt/lib" }
+image.entrypoint = ["/entry", "--"]
+[stage.other]
+from = { image = "debian:bookworm-slim" }
+tree = ["/opt/other"]
+[[stage.other.step]]
+name = "build"
+run = ["make", "other"]
+[stage.smoke]
+from = "app"
+[[stage.smoke.step]]
+name = "suite"
+run = ["/bin/suite", "--all"]
+args = ["TARGET=lane.target"]
+record = true
+via = "entrypoint"
+"#;
+
+const GATES: &str = r#"
+[gate.smoke]
+of = "smoke"
+for = "app"
+check = "exec"
+ask = { format = "lines" }
+demand = { most = { skipped = 3 } }
+floor = [{ passed = { least = 5, measured = 6, on = 2026-09-02 }, suites = { least = 1 } }]
+[gate.deps]
+of = "lib"
+check = "deps"
+ask = { python = "${pin.PYTHON}", needs = ["a", "b"] }
+effect = "advise"
+floor = [{ wheels = { least = 2 } }]
+[gate.contract]
+of = "app"
+roots = ["/opt"]
+check = "contract"
+floor = [{ paths = { least = 1 } }]
+[gate.leak]
+of = "lib"
+check = "leak"
+ask = { host = ["CACHE"] }
+floor = [{ files = { least = 1 } }]
+[gate.apart]
+of = "lib"
+against = ["other"]
+check = "overlap"
+ask = { any = ["**/x"] }
+floor = [{ trees = { least = 2 } }]
+[gate.files]
+of = "lib"
+check = "files"
+ask = { forbidden = [{ path = "**/a", why = "w" }, { path = "**/b", why = "w", when = { lane.target = "arm64" } }], required = [{ path = "**" }] }
+floor = [{ required = { least = 1 } }]
+[gate.calibration]
+of = "lib"
+check = "floors"
+ask = { of-measured = 50, unmeasured = ["deps"] }
+floor = [{ policies = { least = 5 } }]
+"#;
+
+fn graph(gates: &str) -> Loaded {
+    load(&format!("{}{gates}", GRAPH), "PYTHON=3.14.2\n")
+}
+
+/// The text of every vertex that belongs to gates or that they look at.
+fn vertices(loaded: &Loaded, target: &str) -> String {
+    match lower(loaded, &request(target, &[]), &Caps::all()) {
+        Ok(lowered) => ::llb::view::text(&Definition::new(&lowered.result).to_pb()),
+        Err(report) => panic!(
+            "{}{}",
+            rendered(loaded),
+            report.render(&loaded.sources, false)
+        ),
+    }
+}
+
+#[test]
+fn every_kind_of_gate_has_its_mounts_keys_and_secrets() {
+    insta::assert_snapshot!(vertices(&graph(GATES), "amd64"));
+}
+
+#[test]
+fn a_gate_s_keys_follow_the_lane() {
+    let loaded = graph(GATES);
+    let policy = |lane: &str| {
+        let (plan, _) = plan(loaded.graph.as_ref().unwrap(), &request(lane, &[])).unwrap();
+        let gate = plan
+            .gates
+            .into_iter()
+            .find(|gate| gate.name == "files")
+            .unwrap();
+        gate.policy
+    };
+    assert!(!policy("amd64").contains("**/b"));
+    assert!(policy("arm64").contains("**/b"));
+}
+
+#[test]
+fn a_stage_that_only_a_gate_looks_at_is_no_dead_one_and_in_no_other_build() {
+    let loaded = graph(GATES);
+    assert!(vertices(&loaded, "amd64").contains("[smoke/suite]"));
+    let lib = vertices(&loaded, "amd64/lib");
+    assert!(!lib.contains("[smoke/suite]"), "{lib}");
+    let rest = GATES.split_once("[gate.deps]").unwrap().1;
+    let without = graph(&format!("[gate.deps]{rest}"));
+    let report = without.graph.as_ref().unwrap_err();
+    let told = report.render(&without.sources, false);
+    assert!(told.contains("stage `smoke`"), "{told}");
+}
+
+#[test]
+fn keys_that_cannot_be_are_refused_together() {
+    let values = GATES
+        .replace("effect = \"advise\"", "effect = \"ask\"")
+        .replace("{ host = [\"CACHE\"] }", "{ host = 1.5 }");
+    insta::assert_snapshot!(rendered(&graph(&values)));
+    let wrong = GATES
+        .replace("against = [\"other\"]\n", "")
+        .replace("for = \"app\"", "for = \"app\"\nhold = [\"other\"]")
+        .replace("effect = \"advise\"", "against = [\"app\"]");
+    insta::assert_snapshot!(rendered(&graph(&wrong)));
+    let host = graph(&GATES.replace("[\"CACHE\"] }\nfloor", "[\"CASH\"] }\nfloor"));
+    let told = lower(&host, &request("amd64", &[]), &Caps::all()).unwrap_err();
+    assert!(
+        told.render(&host.sources, false)
+            .contains("did you mean `CACHE`")
+    );
+}
+
+#[test]
+fn a_recorded_step_is_the_last_and_its_stage_has_no_tree() {
+    let tree = GRAPH.replace("[stage.smoke]\n", "[stage.smoke]\ntree = [\"/x\"]\n");
+    let loaded = load(&format!("{}{GATES}", tree), "PYTHON=3.14.2\n");
+    assert!(rendered(&loaded).contains("LK091"), "{}", rendered(&loaded));
+    let via = GRAPH.replace("record = true\n", "");
+    let loaded = load(&format!("{}{GATES}", via), "PYTHON=3.14.2\n");
+    assert!(rendered(&loaded).contains("LK091"), "{}", rendered(&loaded));
+}
