@@ -48,7 +48,10 @@ pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
         .into_iter()
         .map(|image| {
             let digest = "sha256:".to_owned() + &"ab".repeat(32);
-            let reference = format!("docker.io/library/{}@{digest}", image.value);
+            let reference = match image.value.contains('@') {
+                true => format!("docker.io/library/{}", image.value),
+                false => format!("docker.io/library/{}@{digest}", image.value),
+            };
             let source = ImageSource::Registry { reference };
             (
                 image.value,

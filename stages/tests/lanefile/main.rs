@@ -1,5 +1,6 @@
 //! Lane files on their way through the crate: to errors, and to LLB.
 
+mod checklist;
 mod common;
 mod discipline;
 mod docs;
