@@ -17,6 +17,8 @@ pub enum ValueRef {
     Arg(String),
     /// An attribute of the lane.
     Lane(LaneField),
+    /// A constant of the lane.
+    Set(String),
     /// The choice that the lane makes for a slot.
     Slot(String),
     /// A switch: `true` or `false`.
@@ -110,6 +112,7 @@ impl ValueRef {
                     return None;
                 }
             },
+            "lane" if name.starts_with("set.") => Self::Set(name["set.".len()..].into()),
             "lane" => match LaneField::named(name) {
                 Some(field) => Self::Lane(field),
                 None => {

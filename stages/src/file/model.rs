@@ -279,6 +279,8 @@ pub struct Lane {
     pub target: Option<Text>,
     /// The choice for each slot.
     pub slots: BTreeMap<String, Text>,
+    /// Constants of the lane, by name.
+    pub set: BTreeMap<String, Text>,
     /// What comes out.
     pub outputs: BTreeMap<String, Output>,
     /// Where it is declared.
@@ -317,22 +319,61 @@ pub enum From {
 
 /// An edit of one variable of the environment.
 #[derive(Debug, Clone)]
-pub enum EnvEdit {
+pub struct EnvEdit {
+    /// What is done to it.
+    pub change: EnvChange,
+    /// In which lanes.
+    pub when: Option<When>,
+    /// Whether the image's config has it too; the config keeps what it had otherwise.
+    pub config: bool,
+    /// Where the variable was named.
+    pub span: Span,
+}
+
+/// What an edit does.
+#[derive(Debug, Clone)]
+pub enum EnvChange {
     /// A new value.
     Set(Template),
     /// A list (PATH and its like): set, or added before and after what is inherited.
     List {
         /// Replaces what is inherited.
-        set: Option<Vec<Template>>,
+        set: Option<Vec<EnvPart>>,
         /// Comes first.
-        prepend: Vec<Template>,
+        prepend: Vec<EnvPart>,
         /// Comes last.
-        append: Vec<Template>,
+        append: Vec<EnvPart>,
     },
+    /// The variable is not there any more.
+    Unset,
 }
 
-/// Edits by variable, with the place of each.
-pub type Env = BTreeMap<String, (EnvEdit, Span)>;
+/// A part of a list.
+#[derive(Debug, Clone)]
+pub struct EnvPart {
+    /// Its text.
+    pub text: Template,
+    /// In which lanes it is there.
+    pub when: Option<When>,
+}
+
+impl EnvChange {
+    /// The parts of a list, in no order.
+    pub fn parts(&self) -> impl Iterator<Item = &EnvPart> {
+        let lists = match self {
+            Self::List {
+                set,
+                prepend,
+                append,
+            } => [set.as_deref().unwrap_or_default(), prepend, append],
+            Self::Set(_) | Self::Unset => [[].as_slice(); 3],
+        };
+        lists.into_iter().flatten()
+    }
+}
+
+/// Edits by variable.
+pub type Env = BTreeMap<String, EnvEdit>;
 
 /// `[stage.NAME]`
 #[derive(Debug, Clone)]
@@ -802,6 +843,19 @@ pub enum Attribute {
     Slot(String),
     /// `switch.NAME`
     Switch(String),
+    /// `lane.set.NAME`
+    Set(String),
+    /// `request.NAME`, which refusals alone may look at.
+    Request(RequestField),
+}
+
+/// What a refusal may ask of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RequestField {
+    /// The stage that was named in `LANE/STAGE`.
+    Stage,
+    /// The output that is built.
+    Output,
 }
 
 impl Attribute {
@@ -809,7 +863,10 @@ impl Attribute {
     pub fn parse(text: &str) -> Option<Self> {
         let (prefix, name) = text.split_once('.')?;
         match prefix {
-            "lane" => LaneField::named(name).map(Self::Lane),
+            "lane" => match name.strip_prefix("set.") {
+                Some(name) => Some(Self::Set(name.to_owned())),
+                None => LaneField::named(name).map(Self::Lane),
+            },
             "slot" => Some(Self::Slot(name.to_owned())),
             "switch" => Some(Self::Switch(name.to_owned())),
             _ => None,
@@ -823,6 +880,9 @@ impl fmt::Display for Attribute {
             Self::Lane(field) => write!(f, "lane.{}", field.name()),
             Self::Slot(name) => write!(f, "slot.{name}"),
             Self::Switch(name) => write!(f, "switch.{name}"),
+            Self::Set(name) => write!(f, "lane.set.{name}"),
+            Self::Request(RequestField::Stage) => f.write_str("request.stage"),
+            Self::Request(RequestField::Output) => f.write_str("request.output"),
         }
     }
 }

@@ -72,6 +72,13 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
     }
     for when in graph.conditions() {
         check_when(graph, when, report);
+        if !graph
+            .refuse
+            .iter()
+            .any(|refuse| std::ptr::eq(&refuse.when, when))
+        {
+            no_request(when, report);
+        }
     }
     for (name, arg) in &graph.args {
         if name.starts_with(crate::plan::RESERVED) {
@@ -421,6 +428,25 @@ fn check_when(graph: &Graph, when: &When, report: &mut Report) {
     }
 }
 
+/// The request is no attribute of a lane: what is built does not depend on how it was named.
+fn no_request(when: &When, report: &mut Report) {
+    let mut open = vec![when];
+    while let Some(when) = open.pop() {
+        open.extend(when.not.as_deref().into_iter().chain(&when.any));
+        for clause in &when.clauses {
+            if matches!(clause.what, Attribute::Request(_)) {
+                report.push(
+                    Diagnostic::new(
+                        rule::VALUE,
+                        format!("a condition here cannot look at {}", clause.what),
+                    )
+                    .at(&clause.span, "only [[refuse]] can"),
+                );
+            }
+        }
+    }
+}
+
 fn check_attribute(graph: &Graph, attribute: &Attribute, span: &Span, report: &mut Report) {
     let named = |name: &String| Spanned::new(name.clone(), span.clone());
     match attribute {
@@ -430,7 +456,18 @@ fn check_attribute(graph: &Graph, attribute: &Attribute, span: &Span, report: &m
         Attribute::Slot(name) if !graph.slots.contains_key(name) => {
             report.push(unknown("slot", &named(name), graph.slots.keys()));
         }
-        Attribute::Lane(_) | Attribute::Switch(_) | Attribute::Slot(_) => {}
+        Attribute::Set(name) if !graph.sets(name) => {
+            report.push(unknown(
+                "constant of a lane",
+                &named(name),
+                graph.constants(),
+            ));
+        }
+        Attribute::Lane(_)
+        | Attribute::Switch(_)
+        | Attribute::Slot(_)
+        | Attribute::Set(_)
+        | Attribute::Request(_) => {}
     }
 }
 
@@ -483,6 +520,13 @@ fn check_value(graph: &Graph, value: &ValueRef, span: &Span, report: &mut Report
         }
         ValueRef::Commit(name) if !graph.gits.contains_key(name) => {
             report.push(unknown("git source", &spanned(name), graph.gits.keys()));
+        }
+        ValueRef::Set(name) if !graph.sets(name) => {
+            report.push(unknown(
+                "constant of a lane",
+                &spanned(name),
+                graph.constants(),
+            ));
         }
         ValueRef::Slot(name) if !graph.slots.contains_key(name) => {
             report.push(unknown("slot", &spanned(name), graph.slots.keys()));

@@ -165,6 +165,7 @@ impl<'g> Reads<'_, 'g> {
     fn value(&mut self, value: &ValueRef, span: &'g Span) {
         match value {
             ValueRef::Lane(field) => self.attribute(Attribute::Lane(*field), span),
+            ValueRef::Set(name) => self.attribute(Attribute::Set(name.clone()), span),
             ValueRef::Slot(name) => self.attribute(Attribute::Slot(name.clone()), span),
             ValueRef::Switch(name) => self.attribute(Attribute::Switch(name.clone()), span),
             ValueRef::Arch(_) => {

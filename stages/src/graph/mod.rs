@@ -27,7 +27,7 @@ use crate::file::{
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
-pub use setting::Setting;
+pub use setting::{Asked, Setting};
 
 /// Everything that a lane file declares, checked.
 #[derive(Debug, Clone)]
@@ -197,6 +197,19 @@ impl Graph {
         names
     }
 
+    /// The names of the constants that lanes set.
+    fn constants(&self) -> BTreeSet<&String> {
+        self.lanes
+            .values()
+            .flat_map(|lane| lane.set.keys())
+            .collect()
+    }
+
+    /// Whether any lane sets this constant.
+    fn sets(&self, name: &str) -> bool {
+        self.lanes.values().any(|lane| lane.set.contains_key(name))
+    }
+
     /// Whether a stage's product is a tree.
     pub fn is_tree(&self, stage: &Stage) -> bool {
         !stage.tree.is_empty() || !stage.merge.is_empty()
@@ -321,21 +334,39 @@ impl Graph {
 
     /// The switches that a condition or a step looks at.
     fn switches_looked_at(&self) -> BTreeSet<&str> {
-        let mut open = self.conditions();
-        let mut switches = BTreeSet::new();
-        while let Some(when) = open.pop() {
-            open.extend(when.not.as_deref().into_iter().chain(&when.any));
-            for clause in &when.clauses {
-                if let Attribute::Switch(name) = &clause.what {
-                    switches.insert(name.as_str());
-                }
-            }
-        }
-        switches.extend(self.named().0.into_iter().filter_map(|value| match value {
+        let conditions = self.looked_at().into_iter().filter_map(|what| match what {
+            Attribute::Switch(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let values = self.named().0.into_iter().filter_map(|value| match value {
             ValueRef::Switch(name) => Some(name.as_str()),
             _ => None,
-        }));
-        switches
+        });
+        conditions.chain(values).collect()
+    }
+
+    /// The constants of lanes that a condition or a text looks at.
+    fn constants_looked_at(&self) -> BTreeSet<&str> {
+        let conditions = self.looked_at().into_iter().filter_map(|what| match what {
+            Attribute::Set(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let values = self.named().0.into_iter().filter_map(|value| match value {
+            ValueRef::Set(name) => Some(name.as_str()),
+            _ => None,
+        });
+        conditions.chain(values).collect()
+    }
+
+    /// What the conditions look at.
+    fn looked_at(&self) -> Vec<&Attribute> {
+        let mut open = self.conditions();
+        let mut found = Vec::new();
+        while let Some(when) = open.pop() {
+            open.extend(when.not.as_deref().into_iter().chain(&when.any));
+            found.extend(when.clauses.iter().map(|clause| &clause.what));
+        }
+        found
     }
 
     /// What every step declares and every kit brings.
@@ -385,7 +416,12 @@ fn entry_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
     let parts = stage.merge.iter().chain(&stage.add);
     let parts = parts.flat_map(|part| &part.when);
     let tree = stage.tree.iter().flat_map(|entry| &entry.when);
-    tree.chain(parts)
+    let edits = stage.env.values();
+    let edits = edits.flat_map(|edit| {
+        let parts = edit.change.parts().flat_map(|part| &part.when);
+        edit.when.iter().chain(parts)
+    });
+    tree.chain(parts).chain(edits)
 }
 
 /// The conditions of what a step sees or a kit brings.

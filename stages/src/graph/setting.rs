@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Edge, Graph};
 use crate::arch::{ArchTable, Target};
 use crate::diag::Spanned;
-use crate::file::{Attribute, Brings, From, Lane, Part, Refuse, Stage, Step, When};
+use crate::file::{Attribute, Brings, From, Lane, Part, Refuse, RequestField, Stage, Step, When};
 use crate::text::LaneField;
 
 /// A lane and what its switches are.
@@ -19,6 +19,17 @@ pub struct Setting<'g> {
     pub lane: &'g Lane,
     /// Every switch of the graph.
     pub switches: BTreeMap<&'g str, bool>,
+    /// What the caller named of the lane; nothing while all lanes are looked at.
+    pub asked: Asked<'g>,
+}
+
+/// What a caller named of a lane: refusals may look at it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'g> {
+    /// The stage of `LANE/STAGE`.
+    pub stage: Option<&'g str>,
+    /// The output that is built.
+    pub output: Option<&'g str>,
 }
 
 impl Graph {
@@ -34,6 +45,7 @@ impl Graph {
             name,
             lane,
             switches,
+            asked: Asked::default(),
         }
     }
 
@@ -81,6 +93,9 @@ impl<'g> Setting<'g> {
         match attribute {
             Attribute::Lane(field) => self.attribute(*field),
             Attribute::Slot(slot) => self.choice(slot).map(|(name, _)| name.to_owned()),
+            Attribute::Set(name) => self.lane.set.get(name).map(|text| text.value.clone()),
+            Attribute::Request(RequestField::Stage) => self.asked.stage.map(str::to_owned),
+            Attribute::Request(RequestField::Output) => self.asked.output.map(str::to_owned),
             Attribute::Switch(name) => self.switches.get(name.as_str()).map(bool::to_string),
         }
     }

@@ -1,6 +1,6 @@
 //! Every text with values of a stage.
 
-use crate::file::{Brings, Command, EnvEdit, From, HealthTest, Healthcheck, Stage, Step};
+use crate::file::{Brings, Command, EnvChange, From, HealthTest, Healthcheck, Stage, Step};
 use crate::text::Template;
 
 /// Calls `each` for every text with values of a stage.
@@ -30,18 +30,12 @@ pub(super) fn templates_of_work<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a 
         let patterns = entry.only.iter().chain(&entry.except);
         patterns.for_each(&mut *each);
     }
-    for (edit, _) in stage.env.values() {
-        match edit {
-            EnvEdit::Set(template) => each(template),
-            EnvEdit::List {
-                set,
-                prepend,
-                append,
-            } => {
-                let parts = set.iter().flatten().chain(prepend).chain(append);
-                parts.for_each(&mut *each);
-            }
+    for edit in stage.env.values() {
+        if let EnvChange::Set(template) = &edit.change {
+            each(template);
         }
+        let parts = edit.change.parts().map(|part| &part.text);
+        parts.for_each(&mut *each);
     }
 }
 

@@ -103,6 +103,7 @@ fn names(graph: &Graph, report: &mut Report) {
                 used.insert(name);
             }
             ValueRef::Lane(_)
+            | ValueRef::Set(_)
             | ValueRef::Slot(_)
             | ValueRef::Switch(_)
             | ValueRef::Arch(_)
@@ -152,6 +153,15 @@ fn names(graph: &Graph, report: &mut Report) {
                 &host.span,
                 "name it in a step's `host`, or delete it",
             );
+        }
+    }
+    let constants = graph.constants_looked_at();
+    for lane in graph.lanes.values() {
+        for (name, text) in &lane.set {
+            if !constants.contains(name.as_str()) {
+                let help = "name it as lane.set.NAME, or delete it";
+                unused("constant", name, &text.span, help);
+            }
         }
     }
     let stages = graph.stages.values().flat_map(|stage| graph.gits_of(stage));

@@ -10,7 +10,7 @@ use super::{
     Selection, StageIndex, Start, StepFile, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{EnvEdit, From, Part, Stage, TreeEntry};
+use crate::file::{From, Part, Stage, TreeEntry};
 use crate::graph::lint;
 use crate::text::Template;
 
@@ -133,11 +133,8 @@ impl<'g> Planner<'_, 'g> {
         let (start, mut inherited) = self.start(stage);
         // Each edit sees what the stage starts with: an order of names means nothing.
         let before = inherited.env.clone();
-        for (variable, (edit, _)) in &stage.env {
-            if let Some(value) = self.edit(variable, edit, &before) {
-                inherited.config.set_env(variable, &value);
-                inherited.env.insert(variable.clone(), value);
-            }
+        for (variable, edit) in &stage.env {
+            self.edit(variable, edit, &before, &mut inherited);
         }
         let added = self.parts(&stage.add);
         let added: Vec<_> = added
@@ -238,42 +235,6 @@ impl<'g> Planner<'_, 'g> {
                 }
             }
         }
-    }
-
-    fn edit(
-        &mut self,
-        variable: &str,
-        edit: &EnvEdit,
-        env: &BTreeMap<String, String>,
-    ) -> Option<String> {
-        let mut fill = |templates: &[Template]| {
-            templates
-                .iter()
-                .map(|t| self.selection.fill(t, env, &mut self.report))
-                .collect::<Option<Vec<String>>>()
-        };
-        Some(match edit {
-            EnvEdit::Set(template) => self.selection.fill(template, env, &mut self.report)?,
-            EnvEdit::List {
-                set,
-                prepend,
-                append,
-            } => {
-                let middle = match set {
-                    Some(set) => fill(set)?,
-                    // What it is added to is the image's.
-                    None if self.selection.assumed && !env.contains_key(variable) => return None,
-                    None => env
-                        .get(variable)
-                        .filter(|v| !v.is_empty())
-                        .cloned()
-                        .into_iter()
-                        .collect(),
-                };
-                let parts = [fill(prepend)?, middle, fill(append)?];
-                parts.concat().join(self.spelling.separator())
-            }
-        })
     }
 
     fn product(&mut self, stage: &Stage, start: &Start) -> Product {

@@ -128,6 +128,13 @@ impl ImageConfig {
         }
     }
 
+    /// Takes a variable away.
+    pub(super) fn unset_env(&mut self, name: &str) {
+        let prefix = format!("{name}=");
+        self.env
+            .retain(|entry| !entry.starts_with(&prefix) && entry != name);
+    }
+
     /// The whole image config for a platform, as the `containerimage.config` metadata wants it;
     /// the engine fills in layers, history and creation time.
     pub fn to_image(&self, platform: &str) -> Vec<u8> {

@@ -5,6 +5,7 @@ mod assume;
 mod build;
 mod command;
 mod config;
+mod env;
 mod file_step;
 mod files;
 mod gate;

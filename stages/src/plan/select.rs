@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Lane, Output};
-use crate::graph::{Graph, Setting};
+use crate::graph::{Asked, Graph, Setting};
 use crate::text::ValueRef;
 
 /// What the caller says.
@@ -78,6 +78,7 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
             ),
         }
     }
+    setting.asked = asked(lane, what);
     if let Some(refuse) = setting.refusal() {
         report.push(
             Diagnostic::new(
@@ -114,6 +115,21 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         }
     }
     report.into_result(selection)
+}
+
+/// What was named, for refusals that look at it.
+fn asked<'g>(lane: &'g Lane, what: What<'g>) -> Asked<'g> {
+    let mut asked = Asked::default();
+    match what {
+        What::Stage(stage) => asked.stage = Some(stage),
+        What::Output(output) => {
+            let mut outputs = lane.outputs.iter();
+            let found = outputs.find(|(_, declared)| std::ptr::eq(*declared, output));
+            asked.output = found.map(|(name, _)| name.as_str());
+        }
+        What::Gates => {}
+    }
+    asked
 }
 
 fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMap<&'g str, String> {

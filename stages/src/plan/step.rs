@@ -181,7 +181,10 @@ fn filtered(
     from: &Inherited,
 ) -> Option<String> {
     let found = planner.selection.value(value, &from.env);
-    let may_be_absent = matches!(value, ValueRef::Named(_) | ValueRef::Arg(_));
+    let may_be_absent = matches!(
+        value,
+        ValueRef::Named(_) | ValueRef::Arg(_) | ValueRef::Set(_)
+    );
     if found.is_none() && !may_be_absent && !planner.selection.unjudged(value) {
         planner.report.push(
             Diagnostic::new(rule::ABSENT, format!("`{name}` has no value in this lane"))

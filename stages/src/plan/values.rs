@@ -25,6 +25,12 @@ impl Selection<'_> {
             ValueRef::Named(name) | ValueRef::Pin(name) => pin(name),
             ValueRef::Arg(name) => arg(name),
             ValueRef::Lane(field) => self.setting.attribute(*field),
+            ValueRef::Set(name) => self
+                .setting
+                .lane
+                .set
+                .get(name)
+                .map(|text| text.value.clone()),
             ValueRef::Slot(name) => self.setting.choice(name).map(|(name, _)| name.to_owned()),
             ValueRef::Switch(name) => self
                 .setting
@@ -108,6 +114,10 @@ impl Selection<'_> {
             ValueRef::Env(name) => (
                 format!("nothing sets the variable `{name}` before this"),
                 "set it in the `env` of this stage's start".to_owned(),
+            ),
+            ValueRef::Set(name) => (
+                format!("lane `{}` does not set `{name}`", self.setting.name),
+                format!("set = {{ {name} = \"…\" }} in the lane"),
             ),
             ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Switch(_) => (
                 format!("lane `{}` does not have this value", self.setting.name),

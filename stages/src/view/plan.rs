@@ -307,6 +307,7 @@ impl View<'_> {
                 let name = names.find(|name| LaneField::named(name) == Some(*field));
                 format!("lane.{}", name.unwrap_or_default())
             }
+            ValueRef::Set(name) => format!("lane.set.{name}"),
             ValueRef::Slot(name) => format!("slot.{name}"),
             ValueRef::Switch(name) => format!("switch.{name}"),
             ValueRef::Arch(name) => format!("arch.{name}"),

@@ -222,3 +222,113 @@ fn what_fills_a_slot_counts_for_same_for() {
     );
     insta::assert_snapshot!(wrong(&text, "", &[]));
 }
+
+/// Chain env in every way, and a stage that starts from it.
+fn edited() -> String {
+    let tables = r#"
+[switch.extra]
+default = false
+about = "one more directory"
+tag-part = { true = "-extra" }
+[stage.base]
+from = { image = "x" }
+env.PATH = { prepend = ["/a", { value = "/arm", when = { lane.target = "arm64" } }], append = [{ value = "/extra", when = { switch.extra = true } }] }
+env.GPU = { value = "rocm", when = { lane.target = "amd64" } }
+env.ARM = { value = "yes", when = { lane.target = "arm64" } }
+env.HIDDEN = { value = "/build", config = false }
+env.LIST = { append = ["x"], config = false }
+env.ONLY_ARM = { append = [{ value = "y", when = { lane.target = "arm64" } }] }
+[stage.out]
+from = "base"
+env.GPU = { unset = true }
+env.SEEN = "${env.HIDDEN}"
+[[stage.out.step]]
+name = "s"
+run = ["true"]
+"#;
+    graph(tables)
+}
+
+#[test]
+fn edits_of_variables_hold_in_some_lanes_hide_and_take_away() {
+    let of = |args: &[(&str, &str)]| {
+        let plan = planned(&edited(), "", args);
+        let step = &plan.stages[1].steps[0];
+        let env: Vec<String> = step.env.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let stages::plan::PlannedOutput::Product { config, .. } = plan.output else {
+            panic!()
+        };
+        (env.join("\n"), config.env.join("\n"))
+    };
+    let (step, config) = of(&[]);
+    assert_eq!(
+        step,
+        "HIDDEN=/build\nLIST=x\nPATH=/a:/usr/bin:/bin\nSEEN=/build"
+    );
+    assert_eq!(config, "PATH=/a:/usr/bin:/bin\nSEEN=/build");
+    let (step, _) = of(&[("extra", "true")]);
+    assert!(step.contains("PATH=/a:/usr/bin:/bin:/extra\n"), "{step}");
+}
+
+#[test]
+fn edits_that_do_several_things_or_nothing_are_refused() {
+    let tables = "env.A = {}\nenv.B = { value = \"x\", append = [\"y\"] }\nenv.C = { unset = true, value = \"x\" }\n\
+                  env.D = { append = [{ when = { lane.target = \"arm64\" } }, 3] }\nenv.E = { values = \"x\" }\n";
+    insta::assert_snapshot!(wrong(
+        &graph(&step("").replace("[[stage.out", &format!("{tables}[[stage.out"))),
+        "",
+        &[]
+    ));
+}
+
+#[test]
+fn constants_of_a_lane_are_values_and_conditions() {
+    let tables = "[lane.other]\nplatform = \"linux/amd64\"\nset = { EXTRA = \"rocm\", LEVEL = \"2\" }\noutput.o = { stage = \"out\" }\n";
+    let keys = "args = [\"EXTRA=lane.set.EXTRA\", \"LEVEL=lane.set.LEVEL|is:1\"]\n\
+                files = [{ from = \"a.sh\", when = { lane.set.LEVEL = [\"1\", \"3\"] } }, { from = \"b.sh\", when = { lane.set.LEVEL = \"2\" } }]";
+    let text = graph(&format!("{tables}{}", step(keys)));
+    let text = text.replace(
+        "output.o = { stage = \"out\" }\n[lane.other]",
+        "set = { LEVEL = \"1\" }\noutput.o = { stage = \"out\" }\n[lane.other]",
+    );
+    let plan = planned(&text, "", &[]);
+    assert_eq!(env(&plan), ["LEVEL=true"], "EXTRA is absent here");
+    assert_eq!(plan.context, ["a.sh"]);
+    let text = text
+        .replace("lane.set.EXTRA", "lane.set.EXTAR")
+        .replace("lane.set.LEVEL = \"2\"", "lane.set.LEVLE = \"2\"");
+    insta::assert_snapshot!(wrong(&text, "", &[]));
+    let unused = graph(&step("")).replace("output.o", "set = { NOBODY = \"1\" }\noutput.o");
+    insta::assert_snapshot!(wrong(&unused, "", &[]));
+}
+
+#[test]
+fn a_refusal_may_look_at_what_was_named() {
+    let tables = "[[refuse]]\nwhen = { lane.target = \"amd64\", request.stage = \"torch\" }\nwhy = \"there is no wheel for it\"\n\
+                  [[refuse]]\nwhen = { request.output = \"second\" }\nwhy = \"not any more\"\n\
+                  [stage.torch]\nfrom = { image = \"x\" }\n[stage.out]\nfrom = [\"torch\"]\n";
+    let text = graph(tables).replace(
+        "output.o = ",
+        "output.second = { stage = \"torch\" }\noutput.o = ",
+    );
+    let loaded = load(&text, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let said = |target: &str| match plan(graph, &request(target, &[])) {
+        Ok(_) => "nothing is wrong".to_owned(),
+        Err(report) => report.render(&loaded.sources, false),
+    };
+    assert_eq!(said("l/o"), "nothing is wrong");
+    assert_eq!(said("l/out"), "nothing is wrong");
+    insta::assert_snapshot!(said("l/torch"));
+    insta::assert_snapshot!(said("l/second"));
+    let elsewhere = text.replace(
+        "[stage.torch]\n",
+        "[stage.torch]\nwhen = { not = { request.stage = \"x\" } }\n",
+    );
+    insta::assert_snapshot!(wrong(&elsewhere, "", &[]));
+    let unknown = text.replace("request.output", "request.lane");
+    insta::assert_snapshot!(wrong(&unknown, "", &[]));
+}

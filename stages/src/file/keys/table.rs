@@ -173,6 +173,7 @@ static WHEN: Table = Table {
         key("lane", One(&WHEN_LANE), OPEN, "attributes of the lane: `lane.target = \"arm64\"`"),
         key("slot", Names(Named::Word, &ONE_OF), OPEN, "choices of the lane: `slot.sdk = [\"plain\", \"rocm\"]`"),
         key("switch", Names(Named::Word, &Bool), OPEN, "switches: `switch.spikes = true`"),
+        key("request", One(&WHEN_REQUEST), OPEN, "what the caller named; in `[[refuse]]` alone"),
         key("not", One(&WHEN), OPEN, "what must not hold"),
         key("any", List(&One(&WHEN)), OPEN, "conditions of which one must hold"),
     ]],
@@ -190,6 +191,17 @@ static WHEN_LANE: Table = Table {
         key("target", ONE_OF, OPEN, "the architecture that is built for"),
         key("target-os", ONE_OF, OPEN, "the system that is built for"),
         key("platform", ONE_OF, OPEN, "what the steps run on"),
+        key("set", Names(Named::Variable, &ONE_OF), OPEN, "its constants"),
+    ]],
+};
+
+static WHEN_REQUEST: Table = Table {
+    name: "when-request",
+    title: "request of a condition",
+    about: "What the caller named; a list means any of them.",
+    keys: &[&[
+        key("stage", ONE_OF, OPEN, "the stage of `--target LANE/STAGE`"),
+        key("output", ONE_OF, OPEN, "the output that is built"),
     ]],
 };
 
@@ -213,6 +225,7 @@ static LANE: Table = Table {
         key("platform", Text, NEEDED, "what the steps run on: `OS/ARCH` or `OS/ARCH/VARIANT`"),
         key("target", Text, Some("the platform"), "what is built for: `OS/ARCH`, or an `ARCH` of the platform's system"),
         key("slot", Names(Named::Word, &Text), NONE, "the choice for each slot of the graph"),
+        key("set", Names(Named::Variable, &Text), NONE, "constants: `lane.set.NAME`"),
         key("output", Names(Named::Word, &One(&OUTPUT)), NEEDED, "what comes out, at least one"),
     ]],
 };
@@ -306,12 +319,25 @@ static TREE: Table = Table {
 static EDIT: Table = Table {
     name: "edit",
     title: "an edit of env",
-    about: "An edit of a variable that is a list, such as PATH.",
+    about: "An edit of a variable: `value`, `unset`, or the parts of a list such as PATH.",
     keys: &[&[
-        key("set", VALUES, OPEN, "in place of what is inherited"),
-        key("prepend", VALUES, NONE, "in front of it"),
-        key("append", VALUES, NONE, "behind it"),
+        key("value", Values, OPEN, "what it is from here on"),
+        key("unset", Bool, Some("`false`"), "whether it is taken away"),
+        key("set", EDIT_PARTS, OPEN, "in place of what is inherited"),
+        key("prepend", EDIT_PARTS, NONE, "in front of it"),
+        key("append", EDIT_PARTS, NONE, "behind it"),
+        WHEN_KEY,
+        key("config", Bool, Some("`true`"), "whether the image's config has it too"),
     ]],
+};
+
+const EDIT_PARTS: Form = List(&Any(&[Values, One(&EDIT_PART)]));
+
+static EDIT_PART: Table = Table {
+    name: "edit-part",
+    title: "a part of a list in env",
+    about: "A part that some lanes have.",
+    keys: &[&[key("value", Values, NEEDED, "the part"), WHEN_KEY]],
 };
 
 static IMAGE: Table = Table {

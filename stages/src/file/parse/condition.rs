@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::super::model::{Attribute, Clause, When};
+use super::super::model::{Attribute, Clause, RequestField, When};
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::Value;
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule, suggest};
@@ -39,12 +39,16 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
                     report.push(wrong_type(&span, "`any`", "a list of conditions", other));
                 }
             },
-            "lane" | "slot" | "switch" => {
+            "lane" | "slot" | "switch" | "request" => {
                 let what = format!("`{}`", key.value);
                 if let Some(inner) = Fields::of(source, value, what, report) {
                     for (name, value) in inner.entries() {
-                        when.clauses
-                            .extend(clause(source, &key.value, name, value, report));
+                        if (key.value.as_str(), name.value.as_str()) == ("lane", "set") {
+                            when.clauses.extend(constants(source, value, report));
+                        } else {
+                            when.clauses
+                                .extend(clause(source, &key.value, name, value, report));
+                        }
                     }
                 }
             }
@@ -53,7 +57,10 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
                     rule::UNKNOWN_NAME,
                     format!("a condition cannot look at `{other}`"),
                 )
-                .at(&key.span, "expected lane.…, slot.…, switch.…, not or any")
+                .at(
+                    &key.span,
+                    "expected lane.…, slot.…, switch.…, request.…, not or any",
+                )
                 .help("when = { lane.target = \"arm64\", slot.sdk = [\"plain\", \"rocm\"] }"),
             ),
         }
@@ -65,6 +72,33 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
         );
     }
     Some(when)
+}
+
+/// `lane.set = { NAME = "…" }`
+fn constants(source: SourceId, value: &Value<'_>, report: &mut Report) -> Vec<Clause> {
+    let Some(fields) = Fields::of(source, value, "`lane.set`", report) else {
+        return Vec::new();
+    };
+    let clause = |(name, value): (Text, &Value<'_>)| {
+        let what = format!("`lane.set.{}`", name.value);
+        Clause {
+            what: Attribute::Set(name.value),
+            span: name.span,
+            any_of: values(source, value, &what, report),
+        }
+    };
+    fields.entries().into_iter().map(clause).collect()
+}
+
+/// A text, or a list of which one will do.
+fn values(source: SourceId, value: &Value<'_>, what: &str, report: &mut Report) -> Vec<Text> {
+    match value.get_ref() {
+        DeValue::Array(values) => values
+            .iter()
+            .filter_map(|v| text_of(source, v, what, report))
+            .collect(),
+        _ => text_of(source, value, what, report).into_iter().collect(),
+    }
 }
 
 fn clause(
@@ -92,13 +126,26 @@ fn clause(
             }
         };
     }
-    let any_of = match value.get_ref() {
-        DeValue::Array(values) => values
-            .iter()
-            .filter_map(|v| text_of(source, v, &what, report))
-            .collect(),
-        _ => text_of(source, value, &what, report).into_iter().collect(),
-    };
+    let any_of = values(source, value, &what, report);
+    if namespace == "request" {
+        let field = match name.value.as_str() {
+            "stage" => RequestField::Stage,
+            "output" => RequestField::Output,
+            other => {
+                report.push(
+                    Diagnostic::new(rule::UNKNOWN_NAME, format!("a request has no `{other}`"))
+                        .at(&name.span, "unknown")
+                        .help(suggest(other, ["stage", "output"])),
+                );
+                return None;
+            }
+        };
+        return Some(Clause {
+            what: Attribute::Request(field),
+            span: name.span,
+            any_of,
+        });
+    }
     if namespace == "slot" {
         return Some(Clause {
             what: Attribute::Slot(name.value),
@@ -119,7 +166,7 @@ fn clause(
                     format!("a lane has no `{}`", name.value),
                 )
                 .at(&name.span, "unknown")
-                .help(suggest(&name.value, LaneField::names())),
+                .help(suggest(&name.value, LaneField::names().chain(["set"]))),
             );
             None
         }

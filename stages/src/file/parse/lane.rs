@@ -17,11 +17,22 @@ pub(super) fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report)
             text_of(source, value, "the choice of a slot", report).map(|v| (name.value, v))
         })
         .collect();
+    let set = fields
+        .named("set", report)
+        .into_iter()
+        .filter(|(name, _)| Names::Variable.check(name, report))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .filter_map(|(name, value)| {
+            text_of(source, value, "a constant of a lane", report).map(|v| (name.value, v))
+        })
+        .collect();
     let outputs = table_of(fields, "output", Names::Word, report, output);
     Some(Lane {
         platform: platform?,
         target,
         slots,
+        set,
         outputs,
         span,
     })

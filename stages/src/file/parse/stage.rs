@@ -7,6 +7,7 @@ use toml::de::DeValue;
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::{attributes, when};
+use super::env;
 use super::image::image;
 use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
@@ -23,7 +24,7 @@ pub(super) fn stage(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
         merge: merge::parts(fields, "merge", report),
         conflict: merge::conflicts(fields, report),
         add: merge::parts(fields, "add", report),
-        env: env(fields, report),
+        env: env::edits(fields, report),
         steps: fields
             .list("step", report)
             .into_iter()
@@ -121,38 +122,6 @@ fn from(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<From
             None
         }
     }
-}
-
-fn env(fields: &mut Fields<'_, '_>, report: &mut Report) -> Env {
-    let source = fields.source();
-    let mut env = Env::new();
-    for (name, value) in fields.named("env", report) {
-        if !Names::Variable.check(&name, report) {
-            continue;
-        }
-        let edit = match value.get_ref() {
-            DeValue::Table(table) => {
-                let what = format!("env `{}`", name.value);
-                let span = Span::new(source, value.span());
-                let mut inner = Fields::new(source, table, span, what);
-                let edit = EnvEdit::List {
-                    set: templates(&mut inner, "set", Dollar::Ours, report),
-                    prepend: templates(&mut inner, "prepend", Dollar::Ours, report)
-                        .unwrap_or_default(),
-                    append: templates(&mut inner, "append", Dollar::Ours, report)
-                        .unwrap_or_default(),
-                };
-                inner.finish(report);
-                edit
-            }
-            _ => match text_of(source, value, &format!("env `{}`", name.value), report) {
-                Some(text) => EnvEdit::Set(Template::parse(&text, Dollar::Ours, report)),
-                None => continue,
-            },
-        };
-        env.insert(name.value, (edit, name.span));
-    }
-    env
 }
 
 /// A table of names with text; `variables` when the names are environment variables.

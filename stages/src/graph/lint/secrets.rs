@@ -53,7 +53,7 @@ fn variables<'a>(seen: &Seen<'a>) -> Vec<(&'a str, &'a Span, &'static str)> {
     let mut all: Vec<(&str, &Span, &'static str)> = Vec::new();
     for stage in graph.stages.values() {
         let chain = stage.env.iter();
-        all.extend(chain.map(|(name, (_, span))| (name.as_str(), span, "the chain env")));
+        all.extend(chain.map(|(name, edit)| (name.as_str(), &edit.span, "the chain env")));
         let image = stage.image.env.iter();
         all.extend(image.map(|(name, text)| (name.as_str(), &text.span, "the image env")));
     }

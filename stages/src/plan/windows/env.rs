@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::Step;
+use crate::file::{EnvEdit, Step};
 use crate::plan::Selection;
 use crate::text::ArgEntry;
 
@@ -16,7 +16,7 @@ pub(in crate::plan) fn spellings(
     let mut seen: BTreeMap<String, (&str, &Span)> = BTreeMap::new();
     let stages = selection.order().into_iter();
     for stage in stages.filter_map(|name| selection.graph.stages.get(name)) {
-        for (name, (_, span)) in &stage.env {
+        for (name, EnvEdit { span, .. }) in &stage.env {
             once(&mut seen, name, span, report);
         }
         for (name, template) in &stage.image.env {
