@@ -90,6 +90,9 @@ enum Verb {
     Man,
 }
 
+#[cfg(feature = "cli")]
+pub use past::manifest;
+
 /// Why a command did not succeed.
 enum Stop {
     Wrong(Wrong),

@@ -40,11 +40,17 @@ impl Example {
     /// # Panics
     /// When it cannot be copied.
     pub fn copy(name: &str) -> Self {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../examples")
-            .join(name);
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+        Self::copy_of(&examples.join(name))
+    }
+
+    /// A copy of a directory.
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    pub fn copy_of(from: &Path) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        copy_tree(&from, directory.path());
+        copy_tree(from, directory.path());
         Self { directory }
     }
 
@@ -58,6 +64,15 @@ impl Example {
         };
         example.write("lanes.toml", lanes);
         example
+    }
+
+    /// A copy of it as it is now.
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self::copy_of(self.path())
     }
 
     /// The directory.

@@ -7,7 +7,13 @@ mod impact;
 mod keys;
 mod summary;
 
+use std::path::Path;
+
 use clap::Subcommand;
+use stages::keys::Manifest;
+use stages::plan::Facts;
+
+use client::Asked;
 
 use super::{Stop, WRONG, load, load_edited, print};
 
@@ -38,4 +44,30 @@ impl Verb {
             Self::Ledger(export) => export.run(),
         }
     }
+}
+
+/// The key manifest of a lane of a file, by what lies on this machine: nobody is asked about images.
+///
+/// # Errors
+/// What is wrong, as text.
+pub fn manifest(
+    file: &Path,
+    context: &Path,
+    target: &str,
+    args: &[String],
+) -> Result<Manifest, String> {
+    let asked = Asked {
+        target: Some(target.to_owned()),
+        file: file.to_owned(),
+        context: Some(context.to_owned()),
+        args: args.to_vec(),
+    };
+    let made = asked
+        .open()
+        .and_then(|client| client.manifest(&client.request, &Facts::default()));
+    made.map_err(|stop| match stop {
+        Stop::Wrong(wrong) => wrong.report.render(&wrong.sources, false),
+        Stop::Unable(why) => why,
+        Stop::Said(code) => format!("exit code {code}"),
+    })
 }

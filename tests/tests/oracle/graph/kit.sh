@@ -1,0 +1,1 @@
+echo "$CC_VERSION in $CC_DIR"
