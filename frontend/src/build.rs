@@ -10,6 +10,7 @@ mod images;
 mod keys;
 mod remote;
 mod request;
+mod several;
 mod verdicts;
 mod warn;
 
@@ -26,8 +27,9 @@ use stages::graph::Graph;
 use stages::lower::{self, Context, ExecOptions, Host, Lowered, LoweredGate};
 use stages::plan::{self, Facts, Plan, PlannedOutput, Request};
 
-use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome};
+use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome, Ref};
 use crate::gateway::error::Failure;
+use crate::gateway::join::join_all;
 use crate::gateway::opts::{NoCache, Opts};
 use crate::gateway::{frontend_image, wrong};
 use crate::lanefile::{Loaded, Wrong};
@@ -65,18 +67,87 @@ pub async fn run(
         image,
     };
     build.names_to_run_anew(&loaded.graph)?;
-    let (plan, facts, used) = build.plan(&loaded).await?;
-    build
-        .warn(&vertex, &loaded.warnings, &plan, &facts, &used)
-        .await;
-    let context = build.context(&plan, main.files.as_ref(), &made).await?;
+    let requests = plan::requests(&loaded.graph, &asked(&opts, &loaded))
+        .map_err(|report| build.wrong(report))?;
+    // Everything is planned before anything runs.
+    let mut planned = Vec::new();
     let options = build.exec_options();
-    let keys = keys::metadata(&loaded, &asked(&opts, &loaded), &plan, &facts, &options);
-    let mut built = build.solve(&plan, &facts, &context).await?;
-    built
-        .metadata
-        .insert("frontend.lanekit.keys".to_owned(), keys);
-    Ok(built)
+    // What is doubted of the graph is said once.
+    let mut doubts = loaded.warnings.clone();
+    for request in &requests {
+        let (plan, facts, used) = build.plan(&loaded, request).await?;
+        build.warn(&vertex, &doubts, &plan, &facts, &used).await;
+        doubts = Report::default();
+        let context = build.context(&plan, main.files.as_ref(), &made).await?;
+        let keys = keys::metadata(&loaded, request, &plan, &facts, &options);
+        planned.push((plan, facts, context, keys));
+    }
+    let solves = planned.iter().map(|(plan, facts, context, keys)| async {
+        let solved = build.solve(plan, facts, context).await?;
+        Ok(Solved {
+            keys: keys.clone(),
+            ..solved
+        })
+    });
+    let solved = join_all(solves).await.into_iter();
+    let mut solved = solved.collect::<Result<Vec<Solved>, Failure>>()?;
+    match solved.len() {
+        1 if requests.iter().all(|request| request.group.is_none()) => Ok(solved.remove(0).built()),
+        _ => several::together(solved),
+    }
+}
+
+/// What a lane came to.
+#[derive(Clone)]
+struct Solved {
+    lane: String,
+    result: Ref,
+    platform: Platform,
+    /// The image config.
+    config: Vec<u8>,
+    /// What makes its keys.
+    keys: Vec<u8>,
+    /// What its gates said.
+    summary: Option<Vec<u8>>,
+    annotations: BTreeMap<String, String>,
+    tag: Option<String>,
+    unpublishable: Vec<String>,
+    /// Whether it is a product, and not reports.
+    output: bool,
+}
+
+impl Solved {
+    /// The result of this one lane.
+    fn built(self) -> Built {
+        let platforms = serde_json::json!({ "Platforms": [several::entry(&self.platform)] });
+        let mut metadata = BTreeMap::from([
+            ("containerimage.config".to_owned(), self.config),
+            (
+                "refs.platforms".to_owned(),
+                platforms.to_string().into_bytes(),
+            ),
+        ]);
+        metadata.insert("frontend.lanekit.keys".to_owned(), self.keys);
+        if let Some(summary) = self.summary {
+            metadata.insert("frontend.lanekit.gates".to_owned(), summary);
+        }
+        if self.output {
+            metadata.insert(
+                "frontend.lanekit.publishable".to_owned(),
+                verdicts::publishable(&self.unpublishable),
+            );
+        }
+        for (name, value) in self.annotations {
+            metadata.insert(format!("annotation.{name}"), value.into_bytes());
+        }
+        if let Some(tag) = self.tag {
+            metadata.insert("frontend.lanekit.tag".to_owned(), tag.into_bytes());
+        }
+        Built {
+            result: self.result.into(),
+            metadata,
+        }
+    }
 }
 
 /// What every part of a build needs.
@@ -91,10 +162,13 @@ struct Build<'a> {
 
 impl Build<'_> {
     /// The plan of what was asked for, and the keys of the named contexts that it takes images from.
-    async fn plan(&self, loaded: &Loaded) -> Result<(Plan, Facts, Vec<String>), Failure> {
-        let request = asked(self.opts, loaded);
+    async fn plan(
+        &self,
+        loaded: &Loaded,
+        request: &Request,
+    ) -> Result<(Plan, Facts, Vec<String>), Failure> {
         let selection =
-            plan::select(&loaded.graph, &request).map_err(|report| self.wrong(report))?;
+            plan::select(&loaded.graph, request).map_err(|report| self.wrong(report))?;
         let wanted = selection.images().map_err(|report| self.wrong(report))?;
         let platform = platform(&selection.setting.lane.platform.value).map_err(|failure| {
             failure.with_lines(self.sources, &selection.setting.lane.platform.span)
@@ -110,7 +184,12 @@ impl Build<'_> {
         Ok((plan, facts, used))
     }
 
-    async fn solve(&self, plan: &Plan, facts: &Facts, context: &Context) -> Outcome {
+    async fn solve(
+        &self,
+        plan: &Plan,
+        facts: &Facts,
+        context: &Context,
+    ) -> Result<Solved, Failure> {
         let lanegate = if plan.needs_lanegate() {
             frontend_image::output(self.image)?
         } else {
@@ -150,29 +229,18 @@ impl Build<'_> {
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
-        let mut metadata = BTreeMap::from([
-            ("containerimage.config".to_owned(), again.config.clone()),
-            (
-                "refs.platforms".to_owned(),
-                refs_platforms(&platform(&again.platform)?),
-            ),
-        ]);
-        if let Some(summary) = verdicts::summary(&verdicts) {
-            metadata.insert("frontend.lanekit.gates".to_owned(), summary);
-        }
-        if let PlannedOutput::Product { .. } = &plan.output {
-            metadata.insert(
-                "frontend.lanekit.publishable".to_owned(),
-                verdicts::publishable(&plan.unpublishable),
-            );
-        }
-        for (name, value) in &plan.annotations {
-            metadata.insert(format!("annotation.{name}"), value.clone().into_bytes());
-        }
-        if let Some(tag) = &again.tag {
-            metadata.insert("frontend.lanekit.tag".to_owned(), tag.clone().into_bytes());
-        }
-        Ok(Built { result, metadata })
+        Ok(Solved {
+            lane: plan.lane.clone(),
+            result,
+            platform: platform(&again.platform)?,
+            config: again.config.clone(),
+            keys: Vec::new(),
+            summary: verdicts::summary(&verdicts),
+            annotations: plan.annotations.clone(),
+            tag: again.tag.clone(),
+            unpublishable: plan.unpublishable.clone(),
+            output: matches!(plan.output, PlannedOutput::Product { .. }),
+        })
     }
 
     /// What is returned when the Solve failed: the engine's error, with lines, and with what red gates found.
@@ -292,6 +360,7 @@ fn asked(opts: &Opts, loaded: &Loaded) -> Request {
         target: opts.target.clone(),
         args,
         platforms: opts.platforms.iter().map(Platform::to_string).collect(),
+        group: None,
     }
 }
 
@@ -334,18 +403,16 @@ fn sealed_by<'a>(
     lowered.gates.iter().filter(waits_for).collect()
 }
 
-/// What the one result is for (`exporter/containerimage/exptypes`).
-fn refs_platforms(platform: &Platform) -> Vec<u8> {
+/// A platform as an image config has it.
+fn platform_fields(platform: &Platform) -> BTreeMap<&'static str, &str> {
     let mut fields = BTreeMap::from([
-        ("architecture", &platform.architecture),
+        ("architecture", platform.architecture.as_str()),
         ("os", &platform.os),
     ]);
     let further = [
-        ("variant", &platform.variant),
+        ("variant", platform.variant.as_str()),
         ("os.version", &platform.os_version),
     ];
     fields.extend(further.into_iter().filter(|(_, value)| !value.is_empty()));
-    serde_json::json!({ "Platforms": [{ "ID": platform.to_string(), "Platform": fields }] })
-        .to_string()
-        .into_bytes()
+    fields
 }

@@ -52,6 +52,7 @@ pub(super) fn plan(asked: &Plan) -> Result<(), Stop> {
         target: asked.target.clone(),
         args: arguments(&asked.build_arg)?,
         platforms: Vec::new(),
+        group: None,
     };
     let wrong = |report| {
         Stop::Wrong(Wrong {

@@ -113,10 +113,25 @@ pub struct Warning {
 /// What a build gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// The file system.
-    pub result: Ref,
+    /// The file systems.
+    pub result: Refs,
     /// What goes with it: the image's config and the like, by the engine's names.
     pub metadata: BTreeMap<String, Vec<u8>>,
+}
+
+/// The file systems of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refs {
+    /// One.
+    One(Ref),
+    /// One for each platform, by the platform's text.
+    Several(BTreeMap<String, Ref>),
+}
+
+impl From<Ref> for Refs {
+    fn from(one: Ref) -> Self {
+        Self::One(one)
+    }
 }
 
 /// What a build comes to.
@@ -571,10 +586,19 @@ impl Bridge {
 }
 
 fn accepted(built: Built) -> gateway::ReturnRequest {
-    let result = gateway::result::Result::Ref(gateway::Ref {
-        id: built.result.id,
+    let wire = |made: Ref| gateway::Ref {
+        id: made.id,
         def: None,
-    });
+    };
+    let result = match built.result {
+        Refs::One(one) => gateway::result::Result::Ref(wire(one)),
+        Refs::Several(several) => gateway::result::Result::Refs(gateway::RefMap {
+            refs: several
+                .into_iter()
+                .map(|(id, made)| (id, wire(made)))
+                .collect(),
+        }),
+    };
     let result = gateway::Result {
         result: Some(result),
         metadata: built.metadata,

@@ -69,7 +69,7 @@ fn exit_code_4(lane_file_bytes: usize) -> rpc::Status {
 
 fn built(result: Ref) -> Built {
     Built {
-        result,
+        result: result.into(),
         metadata: BTreeMap::from([("containerimage.config".to_owned(), b"{}".to_vec())]),
     }
 }

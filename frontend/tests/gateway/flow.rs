@@ -835,3 +835,58 @@ proptest::proptest! {
         }
     }
 }
+
+/// Two lanes of two platforms that run nothing, and a group of them.
+const GROUP: &str = r#"# syntax=lanekit/frontend
+[graph]
+name = "group"
+default = "app"
+
+[lane.amd64]
+platform     = "linux/amd64"
+output.image = { stage = "app" }
+[lane.arm64]
+platform     = "linux/arm64"
+output.image = { stage = "app" }
+[group.app]
+lanes = ["amd64", "arm64"]
+tag   = "app:1"
+
+[stage.app]
+from = "scratch"
+image.annotations = { "org.lane" = "${lane.name}" }
+[[stage.app.step]]
+name  = "write"
+write = { path = "/platform", text = "${lane.platform}" }
+"#;
+
+#[tokio::test]
+async fn a_group_becomes_one_result_of_several_platforms() {
+    let ran = run(engine(GROUP), &["filename=lanes.toml"]).await;
+    let Some(result::Result::Refs(refs)) = &ran.built().result else {
+        panic!("{:?}", ran.built().result)
+    };
+    let platforms: Vec<&String> = {
+        let mut all: Vec<&String> = refs.refs.keys().collect();
+        all.sort();
+        all
+    };
+    assert_eq!(platforms, ["linux/amd64", "linux/arm64"]);
+    let metadata = &ran.built().metadata;
+    let text = |key: &str| String::from_utf8(metadata[key].clone()).unwrap();
+    assert!(text("containerimage.config/linux/arm64").contains(r#""architecture":"arm64""#));
+    assert!(!metadata.contains_key("containerimage.config"));
+    assert_eq!(text("annotation-manifest[linux/amd64].org.lane"), "amd64");
+    assert_eq!(text("frontend.lanekit.tag"), "app:1");
+    let platforms: serde_json::Value = serde_json::from_str(&text("refs.platforms")).unwrap();
+    let listed = platforms["Platforms"].as_array().unwrap();
+    let listed: Vec<&str> = listed.iter().map(|p| p["ID"].as_str().unwrap()).collect();
+    assert_eq!(listed, ["linux/amd64", "linux/arm64"]);
+
+    let one = ["filename=lanes.toml", "platform=linux/arm64"];
+    let ran = run(engine(GROUP), &one).await;
+    let Some(result::Result::Refs(refs)) = &ran.built().result else {
+        panic!()
+    };
+    assert_eq!(refs.refs.len(), 1);
+}

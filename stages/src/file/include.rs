@@ -199,6 +199,7 @@ impl Document {
             report,
         );
         join(&mut self.lanes, other.lanes, "lane", |l| &l.span, report);
+        join(&mut self.groups, other.groups, "group", |g| &g.span, report);
         join(&mut self.stages, other.stages, "stage", |s| &s.span, report);
         join(&mut self.gates, other.gates, "gate", |g| &g.span, report);
         join(

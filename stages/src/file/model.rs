@@ -33,6 +33,8 @@ pub struct Document {
     pub gits: BTreeMap<String, Git>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
+    /// `[group.NAME]`
+    pub groups: BTreeMap<String, Group>,
     /// `[stage.NAME]`
     pub stages: BTreeMap<String, Stage>,
     /// `[gate.NAME]`
@@ -283,6 +285,19 @@ pub struct Lane {
     pub set: BTreeMap<String, Text>,
     /// What comes out.
     pub outputs: BTreeMap<String, Output>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// `[group.NAME]`: lanes that make one result of several platforms.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The lanes, each of a platform of its own.
+    pub lanes: Vec<Text>,
+    /// The output of each lane; without it the one that the lane's bare name stands for.
+    pub output: Option<Text>,
+    /// The tag of the whole result.
+    pub tag: Option<Template>,
     /// Where it is declared.
     pub span: Span,
 }

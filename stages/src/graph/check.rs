@@ -30,8 +30,13 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
     }
     if let Some(default) = &graph.table.default
         && !graph.lanes.contains_key(&default.value)
+        && !graph.groups.contains_key(&default.value)
     {
         report.push(unknown("lane", default, graph.lanes.keys()));
+    }
+    super::group::check(graph, report);
+    for template in graph.groups.values().flat_map(|group| &group.tag) {
+        check_template(graph, template, report);
     }
     if graph.lanes.is_empty() {
         report.push(

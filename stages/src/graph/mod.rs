@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod cycle;
 mod gates;
+mod group;
 pub mod instance;
 pub mod lint;
 mod pins;
@@ -22,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Host, Json,
-    Kit, Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
+    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Group, Host,
+    Json, Kit, Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -54,6 +55,8 @@ pub struct Graph {
     pub gits: BTreeMap<String, Git>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
+    /// `[group.NAME]`
+    pub groups: BTreeMap<String, Group>,
     /// `[stage.NAME]`
     pub stages: BTreeMap<String, Stage>,
     /// `[gate.NAME]`
@@ -82,6 +85,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         slots: document.slots,
         gits: document.gits,
         lanes: document.lanes,
+        groups: document.groups,
         stages: document.stages,
         gates: document.gates,
         pin_rules: document.pin_rules,
@@ -260,6 +264,8 @@ impl Graph {
                 );
             }
         }
+        let tags = self.groups.values().flat_map(|group| &group.tag);
+        values.extend(tags.flat_map(|tag| tag.values()));
         let mut patterns = Vec::new();
         for stage in self.stages.values() {
             templates::templates_of(stage, |template| values.extend(template.values()));

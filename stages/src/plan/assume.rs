@@ -80,6 +80,7 @@ fn requests(graph: &Graph) -> impl Iterator<Item = Request> {
             .into_iter()
             .collect(),
         platforms: Vec::new(),
+        group: None,
     };
     let plain = outputs().map(move |target| request(target, None));
     let turned = graph.switches.iter().flat_map(move |(name, switch)| {

@@ -126,7 +126,11 @@ impl<'g> Selection<'g> {
                     })
                     .collect::<Vec<_>>()
             })?;
-        let Some(template) = &output.tag else {
+        let template = match self.group {
+            Some(group) => &group.tag,
+            None => &output.tag,
+        };
+        let Some(template) = template else {
             return Ok(None);
         };
         let tag = self.fill(template, &BTreeMap::new(), report);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
-use crate::file::{From, Lane, Output};
+use crate::file::{From, Group, Lane, Output};
 use crate::graph::{Asked, Graph, Setting};
 use crate::text::ValueRef;
 
@@ -17,6 +17,8 @@ pub struct Request {
     pub args: BTreeMap<String, String>,
     /// Platforms that the caller insists on; none is no wish.
     pub platforms: Vec<String>,
+    /// The group that the lane is built for; its tag goes before the output's.
+    pub group: Option<String>,
 }
 
 /// A request that the graph can serve.
@@ -30,6 +32,8 @@ pub struct Selection<'g> {
     pub what: What<'g>,
     /// Arguments that have a value: the caller's, else the default.
     pub args: BTreeMap<&'g str, String>,
+    /// The group that the lane is built for.
+    pub(super) group: Option<&'g Group>,
     /// What is other in this run than the file says.
     pub unverified: Unverified<'g>,
     /// The commits of git sources, once they were looked up.
@@ -94,6 +98,10 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         setting,
         what,
         args,
+        group: request
+            .group
+            .as_ref()
+            .and_then(|name| graph.groups.get(name)),
         unverified,
         commits: BTreeMap::new(),
         assumed: false,
@@ -237,11 +245,24 @@ fn target<'g>(
         Some((lane, part)) => (lane, Some(part)),
         None => (wanted, None),
     };
+    let groups = graph.groups.keys().map(String::as_str);
     let Some((lane_name, lane)) = graph.lanes.get_key_value(lane_name) else {
+        if let Some(group) = graph.groups.get(lane_name) {
+            let message = format!("`{wanted}` is not a part of one lane");
+            report.push(
+                Diagnostic::new(rule::REQUEST, message)
+                    .at(&group.span, "a group of lanes")
+                    .help("a group is built whole, by its name alone; its lanes have stages and gates"),
+            );
+            return None;
+        }
         report.push(
             Diagnostic::new(rule::REQUEST, format!("there is no lane `{lane_name}`"))
                 .at(&graph.table.span, "this graph")
-                .help(suggest(lane_name, lanes())),
+                .help(suggest(
+                    lane_name,
+                    lanes().into_iter().chain(groups).collect::<Vec<_>>(),
+                )),
         );
         return None;
     };

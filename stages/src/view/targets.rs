@@ -57,6 +57,18 @@ pub fn targets(graph: &Graph) -> Vec<Listed<'_>> {
             all.push(listed(format!("{name}/gates"), about, &lane.span));
         }
     }
+    for (name, group) in &graph.groups {
+        let platforms = group.lanes.iter();
+        let platforms = platforms.filter_map(|lane| graph.lanes.get(&lane.value));
+        let platforms: Vec<&str> = platforms.map(|lane| lane.platform.value.as_str()).collect();
+        all.push(Listed {
+            name: name.clone(),
+            default: default == Some(name),
+            about: format!("one result for {}", platforms.join(", ")),
+            platform: platforms.first().copied().unwrap_or_default(),
+            span: &group.span,
+        });
+    }
     all
 }
 

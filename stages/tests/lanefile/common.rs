@@ -89,6 +89,7 @@ pub(crate) fn request(target: &str, args: &[(&str, &str)]) -> Request {
         target: Some(target.to_owned()),
         args,
         platforms: Vec::new(),
+        group: None,
     }
 }
 

@@ -193,3 +193,70 @@ fn image_tables_that_cannot_be_are_refused_together() {
         );
     insta::assert_snapshot!(rendered(&load(&text, PINS)));
 }
+
+/// Two lanes that need nothing to run, and a group of them.
+const GROUP: &str = r#"
+[graph]
+name = "g"
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "app", tag = "app:amd64" }
+[lane.arm64]
+platform = "linux/arm64"
+output.image = { stage = "app", tag = "app:arm64" }
+[group.app]
+lanes = ["amd64", "arm64"]
+tag = "app:1"
+[stage.app]
+from = "scratch"
+[[stage.app.step]]
+name = "w"
+write = { path = "/platform", text = "${lane.platform}" }
+"#;
+
+fn parts(
+    graph: &stages::graph::Graph,
+    platforms: &[&str],
+) -> Result<Vec<String>, stages::diag::Report> {
+    let request = stages::plan::Request {
+        platforms: platforms.iter().map(|p| (*p).to_owned()).collect(),
+        ..request("app", &[])
+    };
+    let requests = stages::plan::requests(graph, &request)?;
+    let parts = requests.into_iter().map(|request| {
+        let (plan, _) = plan(graph, &request).expect("a plan");
+        let stages::plan::PlannedOutput::Product { tag, .. } = plan.output else {
+            panic!()
+        };
+        format!("{} {}", plan.platform, tag.unwrap_or_default())
+    });
+    Ok(parts.collect())
+}
+
+#[test]
+fn a_group_is_one_request_for_each_of_its_lanes() {
+    let loaded = load(GROUP, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let all = parts(graph, &[]).expect("all");
+    assert_eq!(all, ["linux/amd64 app:1", "linux/arm64 app:1"]);
+    let one = parts(graph, &["linux/arm64"]).expect("one");
+    assert_eq!(one, ["linux/arm64 app:1"]);
+    let report = parts(graph, &["linux/arm64", "linux/riscv64"]).expect_err("no such lane");
+    insta::assert_snapshot!(report.render(&loaded.sources, false));
+    let report = plan(graph, &request("app/gates", &[])).expect_err("a group is whole");
+    insta::assert_snapshot!(report.render(&loaded.sources, false));
+}
+
+#[test]
+fn groups_that_cannot_be_are_refused_together() {
+    let text = GROUP
+        .replace(
+            "\"arm64\"]",
+            "\"arm64\", \"amd64\", \"amr64\"]\noutput = \"bundle\"",
+        )
+        .replace("[group.app]", "[group.arm64]\nlanes = []\n[group.app]");
+    insta::assert_snapshot!(rendered(&load(&text, "")));
+}

@@ -54,7 +54,7 @@ async fn replay(bridge: &Bridge) -> Outcome {
         .solve(definition, Evaluate::Now, &opts.cache_imports)
         .await?;
     Ok(Built {
-        result,
+        result: result.into(),
         metadata: BTreeMap::from([(
             "frontend.replay.digests".to_owned(),
             serde_json::json!(sent).to_string().into_bytes(),

@@ -115,7 +115,7 @@ fn answered(id: &str, json: &impl Serialize, text: String) -> Built {
         ("version", version.to_owned()),
     ];
     Built {
-        result: Ref::scratch(),
+        result: Ref::scratch().into(),
         metadata: metadata
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value.into_bytes()))

@@ -239,6 +239,7 @@ impl Made {
                 target: Some(manifest.target.clone()).filter(|target| !target.is_empty()),
                 args: manifest.args.clone(),
                 platforms: Vec::new(),
+                group: None,
             };
             return client.manifest(&request, &facts(&manifest));
         }

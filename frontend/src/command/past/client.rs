@@ -59,6 +59,7 @@ impl Asked {
                 target: self.target.clone(),
                 args: pairs(&self.args)?,
                 platforms: Vec::new(),
+                group: None,
             },
         })
     }

@@ -57,6 +57,7 @@ pub(super) static FILE: Table = Table {
         key("git", Names(Named::Word, &One(&GIT)), NONE, "repositories, each at a ref"),
         key("slot", Names(Named::Word, &Names(Named::Word, &One(&CHOICE))), NONE, "places in the chain that each lane fills"),
         key("lane", Names(Named::Word, &One(&LANE)), NEEDED, "what is built, for whom"),
+        key("group", Names(Named::Word, &One(&GROUP)), NONE, "lanes that make one result of several platforms"),
         key("stage", Names(Named::Word, &One(&STAGE)), NONE, "pieces of work with one product"),
         key("gate", Names(Named::Word, &One(&GATE)), NONE, "checks over products"),
         key("pin-rule", Names(Named::Word, &One(&PIN_RULE)), NONE, "what must hold between pins"),
@@ -227,6 +228,18 @@ static LANE: Table = Table {
         key("slot", Names(Named::Word, &Text), NONE, "the choice for each slot of the graph"),
         key("set", Names(Named::Variable, &Text), NONE, "constants: `lane.set.NAME`"),
         key("output", Names(Named::Word, &One(&OUTPUT)), NEEDED, "what comes out, at least one"),
+    ]],
+};
+
+static GROUP: Table = Table {
+    name: "group",
+    title: "[group.NAME]",
+    about: "Lanes that make one result, one platform from each.",
+    keys: &[&[
+        LINT_KEY,
+        key("lanes", TEXTS, NEEDED, "the lanes, each of a platform of its own"),
+        key("output", Text, Some("`image`, or the lane's only one"), "the output of each lane"),
+        key("tag", Values, OPEN, "the tag of the whole result"),
     ]],
 };
 

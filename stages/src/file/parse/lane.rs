@@ -38,6 +38,19 @@ pub(super) fn lane(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report)
     })
 }
 
+pub(super) fn group(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Group> {
+    if fields.get("lanes").is_none() {
+        let missing = fields.missing("lanes");
+        report.push(missing.help("lanes = [\"amd64\", \"arm64\"]"));
+    }
+    Some(Group {
+        lanes: fields.texts("lanes", report),
+        output: fields.text("output", report),
+        tag: template(fields, "tag", report),
+        span,
+    })
+}
+
 fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
     let root = template(fields, "root", report);
     let tag = template(fields, "tag", report);

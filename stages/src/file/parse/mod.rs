@@ -19,7 +19,7 @@ use toml::de::{DeTable, DeValue};
 
 use self::condition::when;
 use self::gate::gate;
-use self::lane::{lane, switch};
+use self::lane::{group, lane, switch};
 use self::stage::{brings, stage};
 use super::model::*;
 use super::read::{Fields, Text};
@@ -123,6 +123,7 @@ fn tables(
     let gits = table_of(fields, "git", Names::Word, report, git);
     let slots = table_of(fields, "slot", Names::Word, report, slot);
     let lanes = table_of(fields, "lane", Names::Word, report, lane);
+    let groups = table_of(fields, "group", Names::Word, report, group);
     let stages = table_of(fields, "stage", Names::Word, report, stage);
     let gates = table_of(fields, "gate", Names::Word, report, gate);
     let pin_rules = table_of(fields, "pin-rule", Names::Word, report, lint::pin_rule);
@@ -137,6 +138,7 @@ fn tables(
         slots,
         gits,
         lanes,
+        groups,
         stages,
         gates,
         pin_rules,

@@ -1,0 +1,134 @@
+//! A result of several platforms: one part for each lane of a group.
+
+use std::collections::BTreeMap;
+
+use llb::Platform;
+use serde_json::{Value, json};
+
+use super::{Solved, platform_fields, verdicts};
+use crate::gateway::bridge::{Built, Refs};
+use crate::gateway::error::Failure;
+
+/// Puts the parts together. Each was solved behind the gates of its lane, so nothing goes out before all of them passed.
+pub(super) fn together(parts: Vec<Solved>) -> Result<Built, Failure> {
+    let mut refs = BTreeMap::new();
+    let mut metadata = BTreeMap::new();
+    let mut platforms = Vec::new();
+    let mut why = Vec::new();
+    for part in &parts {
+        let id = part.platform.to_string();
+        if refs.insert(id.clone(), part.result.clone()).is_some() {
+            return Err(Failure::new(format!("two lanes make the part for {id}")));
+        }
+        metadata.insert(format!("containerimage.config/{id}"), part.config.clone());
+        metadata.insert(
+            format!("frontend.lanekit.keys/{}", part.lane),
+            part.keys.clone(),
+        );
+        platforms.push(entry(&part.platform));
+        if let Some(summary) = &part.summary {
+            metadata.insert(
+                format!("frontend.lanekit.gates/{}", part.lane),
+                summary.clone(),
+            );
+        }
+        // Keys of annotations have no build number (`exptypes/annotations.go`).
+        let plain = part.platform.clone().os_version("").to_string();
+        for (name, value) in &part.annotations {
+            let key = format!("annotation-manifest[{plain}].{name}");
+            metadata.insert(key, value.clone().into_bytes());
+        }
+        for reason in &part.unpublishable {
+            why.push(format!("lane `{}`: {reason}", part.lane));
+        }
+    }
+    metadata.insert(
+        "refs.platforms".to_owned(),
+        json!({ "Platforms": platforms }).to_string().into_bytes(),
+    );
+    let tag = tag(&parts)?;
+    if let Some(tag) = tag.filter(|_| why.is_empty()) {
+        metadata.insert("frontend.lanekit.tag".to_owned(), tag.into_bytes());
+    }
+    metadata.insert(
+        "frontend.lanekit.publishable".to_owned(),
+        verdicts::publishable(&why),
+    );
+    Ok(Built {
+        result: Refs::Several(refs),
+        metadata,
+    })
+}
+
+/// One platform of `refs.platforms` (`exporter/containerimage/exptypes`).
+pub(super) fn entry(platform: &Platform) -> Value {
+    json!({ "ID": platform.to_string(), "Platform": platform_fields(platform) })
+}
+
+/// The tag of the whole: every lane must make the same of the group's text.
+fn tag(parts: &[Solved]) -> Result<Option<String>, Failure> {
+    let mut tags = parts.iter().map(|part| &part.tag);
+    let first = tags.next().cloned().flatten();
+    if let Some(other) = tags.flatten().find(|tag| Some(*tag) != first.as_ref()) {
+        let first = first.unwrap_or_default();
+        return Err(Failure::new(format!(
+            "the tag of the group is `{first}` by one lane and `{other}` by another: let it name nothing of the lane"
+        )));
+    }
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::bridge::Ref;
+
+    fn part(lane: &str, platform: &str, tag: Option<&str>, why: &[&str]) -> Solved {
+        Solved {
+            lane: lane.to_owned(),
+            result: Ref::scratch(),
+            platform: platform.parse().unwrap(),
+            config: format!("config of {lane}").into_bytes(),
+            keys: Vec::new(),
+            summary: None,
+            annotations: BTreeMap::from([("a".to_owned(), lane.to_owned())]),
+            tag: tag.map(str::to_owned),
+            unpublishable: why.iter().map(|why| (*why).to_owned()).collect(),
+            output: true,
+        }
+    }
+
+    #[test]
+    fn each_platform_has_its_config_and_its_entry() {
+        let parts = vec![
+            part("x", "linux/amd64", Some("t:1"), &[]),
+            part("y", "windows(10.0.20348.1)/amd64", Some("t:1"), &[]),
+        ];
+        let built = together(parts).unwrap();
+        let text = |key: &str| String::from_utf8(built.metadata[key].clone()).unwrap();
+        assert_eq!(text("containerimage.config/linux/amd64"), "config of x");
+        assert_eq!(text("annotation-manifest[linux/amd64].a"), "x");
+        assert_eq!(text("frontend.lanekit.tag"), "t:1");
+        assert_eq!(
+            text("refs.platforms"),
+            r#"{"Platforms":[{"ID":"linux/amd64","Platform":{"architecture":"amd64","os":"linux"}},{"ID":"windows(10.0.20348.1)/amd64","Platform":{"architecture":"amd64","os":"windows","os.version":"10.0.20348.1"}}]}"#
+        );
+        let Refs::Several(refs) = built.result else {
+            panic!()
+        };
+        assert_eq!(refs.len(), 2);
+    }
+
+    #[test]
+    fn a_part_that_may_not_be_published_holds_the_whole_back() {
+        let parts = vec![
+            part("x", "linux/amd64", None, &["a gate was skipped"]),
+            part("y", "linux/arm64", Some("t:1"), &[]),
+        ];
+        assert!(together(parts.clone()).is_err(), "another tag");
+        let mut parts = parts;
+        parts[1].tag = None;
+        let built = together(parts).unwrap();
+        assert!(!built.metadata.contains_key("frontend.lanekit.tag"));
+    }
+}
