@@ -162,8 +162,8 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
         warnings,
     } = loaded;
     let mut report = plan::rehearse(&graph);
-    let stops = deny_warnings || !report.is_empty();
     report.extend(warnings);
+    let stops = deny_warnings || !report.clone().split().0.is_empty();
     if let Err(report) = report.into_result(()) {
         if stops {
             return Err(Stop::Wrong(Wrong { sources, report }));

@@ -307,3 +307,30 @@ fn completions_and_the_manual_page_know_every_verb() {
         Some(2)
     );
 }
+
+#[test]
+fn warnings_are_shown_and_stop_only_who_asks_for_it() {
+    let lanes = format!(
+        "{LANES}[[stage.hello.step]]\nname = \"build\"\nfiles = [\"build.sh\"]\nrun = [\"sh\", \"build.sh\"]\n"
+    );
+    let doubtful = directory(&lanes, "BUSYBOX=1.36\n");
+    std::fs::write(doubtful.path().join("build.sh"), ". lib/common.sh\n").unwrap();
+    let (code, stdout, stderr) = texts(&lanekit(doubtful.path(), &["check"]));
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("nothing is wrong"), "{stdout}");
+    assert!(
+        stderr.contains("warning[LK065]") && stderr.contains("build.sh:1"),
+        "{stderr}"
+    );
+    let (code, stdout, stderr) = texts(&lanekit(doubtful.path(), &["check", "--deny-warnings"]));
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.contains("warning[LK065]"), "{stderr}");
+}
+
+#[test]
+fn the_schema_is_the_one_that_is_checked_in() {
+    let empty = tempfile::tempdir().unwrap();
+    let (code, stdout, _) = texts(&lanekit(empty.path(), &["schema"]));
+    assert_eq!(code, Some(0));
+    assert_eq!(stdout, include_str!("../../docs/lanes.schema.json"));
+}

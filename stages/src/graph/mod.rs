@@ -375,6 +375,29 @@ impl Graph {
         found
     }
 
+    /// The slots that a stage starts from, or that a condition or value looks at.
+    fn slots_looked_at(&self) -> BTreeSet<&str> {
+        let mut open = self.conditions();
+        let mut slots = BTreeSet::new();
+        while let Some(when) = open.pop() {
+            open.extend(when.not.as_deref().into_iter().chain(&when.any));
+            for clause in &when.clauses {
+                if let Attribute::Slot(name) = &clause.what {
+                    slots.insert(name.as_str());
+                }
+            }
+        }
+        slots.extend(self.named().0.into_iter().filter_map(|value| match value {
+            ValueRef::Slot(name) => Some(name.as_str()),
+            _ => None,
+        }));
+        slots.extend(self.stages.values().filter_map(|stage| match &stage.from {
+            Some(From::Slot(slot)) => Some(slot.value.as_str()),
+            _ => None,
+        }));
+        slots
+    }
+
     /// What every step declares and every kit brings.
     fn brings(&self) -> impl Iterator<Item = &Brings> {
         let steps = self

@@ -40,6 +40,16 @@ fn unreached(graph: &Graph, report: &mut Report) {
             );
         }
     }
+    let looked_at = graph.slots_looked_at();
+    for (name, slot) in &graph.slots {
+        if !looked_at.contains(name.as_str()) {
+            dead(
+                format!("slot `{name}` is used by nothing"),
+                &slot.span,
+                "let a stage start from it, or a `when` or value look at it, or delete it",
+            );
+        }
+    }
     for (slot_name, slot) in &graph.slots {
         for (name, choice) in &slot.choices {
             let taken = |setting: &Setting<'_>| {

@@ -29,7 +29,8 @@ pub fn assume_with(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Rep
     plan(&selection, facts)
 }
 
-/// What is wrong with the plan of any output: of every lane as it stands, then with each switch turned.
+/// What is wrong with the plan of any output, and what is doubtful ([`Report::split`]): of every lane as it stands,
+/// then with each switch turned.
 #[must_use]
 pub fn rehearse(graph: &Graph) -> Report {
     let mut report = Report::default();
@@ -39,9 +40,11 @@ pub fn rehearse(graph: &Graph) -> Report {
         let planned = select(graph, &request).and_then(|selection| {
             left = left.saturating_sub(selection.order().len());
             let images = selection.images().err().unwrap_or_default();
-            let planned = assume(&selection).err().unwrap_or_default();
             let mut report = images;
-            report.extend(planned);
+            match assume(&selection) {
+                Ok(plan) => plan.warnings.into_iter().for_each(|one| report.push(one)),
+                Err(wrong) => report.extend(wrong),
+            }
             report.into_result(())
         });
         let wrong = planned.err().unwrap_or_default();

@@ -42,8 +42,10 @@ struct BuildError {
 pub(super) fn answer(read: Result<Read, Unread>, request: impl Fn(&Loaded) -> Request) -> Outcome {
     let (sources, wrong, warnings) = match read {
         Ok(Read { loaded, .. }) => {
-            let wrong = wrong(&loaded, &request(&loaded));
-            (loaded.sources, wrong, loaded.warnings)
+            let mut report = wrong(&loaded, &request(&loaded));
+            report.extend(loaded.warnings);
+            let (wrong, warnings) = sorted(report).split();
+            (loaded.sources, wrong, warnings)
         }
         Err(Unread::Wrong(Wrong { sources, report })) => {
             let (wrong, warnings) = report.split();
@@ -61,7 +63,7 @@ pub(super) fn answer(read: Result<Read, Unread>, request: impl Fn(&Loaded) -> Re
     Ok(built)
 }
 
-/// What is wrong with any lane, and with what was asked for by name.
+/// What is wrong or doubtful with any lane, and with what was asked for by name.
 fn wrong(loaded: &Loaded, request: &Request) -> Report {
     let mut report = plan::rehearse(&loaded.graph);
     let asked =
@@ -71,7 +73,11 @@ fn wrong(loaded: &Loaded, request: &Request) -> Report {
             plan::select(&loaded.graph, request).and_then(|selection| plan::assume(&selection));
         report.extend(planned.err().unwrap_or_default());
     }
-    // Sorted by place, each once.
+    report
+}
+
+/// Sorted by place, each once.
+fn sorted(report: Report) -> Report {
     report.into_result(()).err().unwrap_or_default()
 }
 
