@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
         lab.build(&["--debug"]).pass("step ran");
     }),
     row("--file", "yes", |lab| {
-        lab.example.write("other.toml", LANES.replace("\"step\"", "\"other\""));
+        lab.example.write("other.toml", lab.example.read("lanes.toml").replace("\"step\"", "\"other\""));
         lab.build(&["--file", &lab.file("other.toml")]).pass("other ran");
     }),
     row("--iidfile", "yes", |lab| {
