@@ -43,7 +43,7 @@ impl Bench {
             ask: Object::new(),
             check: "arch".to_owned(),
             demand: Object::new(),
-            effect: gates::policy::Effect::Block,
+            effect: policy::Effect::Block,
             empty_ok: None,
             floors: [("inspected".to_owned(), floor)].into(),
             gate: "test".to_owned(),

@@ -688,13 +688,13 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 14] = [
-    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "leak",
-    "manifest", "overlap", "tests", "wheel",
+pub const CHECKS: [&str; 15] = [
+    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "imports",
+    "leak", "manifest", "overlap", "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 43] = [
+pub const COUNTS: [&str; 45] = [
     "absent",
     "archive",
     "archive-members",
@@ -704,6 +704,7 @@ pub const COUNTS: [&str; 43] = [
     "companions",
     "components",
     "contracts",
+    "delayed",
     "edges",
     "elf",
     "entries",
@@ -733,6 +734,7 @@ pub const COUNTS: [&str; 43] = [
     "sections",
     "skipped",
     "suites",
+    "symbols",
     "trees",
     "values",
     "variables",
