@@ -11,6 +11,7 @@ pub mod lanefile;
 #[cfg(feature = "cli")]
 pub mod ledger;
 pub mod policies;
+#[cfg(feature = "cli")]
 pub mod progress;
 pub mod rules;
 
