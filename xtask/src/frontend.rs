@@ -20,8 +20,9 @@ pub(crate) const NAME: &str = "docker.io/lanekit/frontend:0.1";
 /// The image of the frontend that builds a definition as it is, for tests.
 pub(crate) const REPLAY: &str = "docker.io/lanekit/replay:test";
 
-/// What both binaries may take together, compressed, in bytes.
-const MAX: u64 = 4_000_000;
+/// What both binaries may take together, compressed, in bytes. They took 3.2 MB with one gate; fifteen gates and
+/// the whole language made that 4.7 (0.2 less with fat LTO).
+const MAX: u64 = 5_000_000;
 
 const BUILD: Duration = Duration::from_secs(1200);
 const IMAGE: Duration = Duration::from_secs(300);
