@@ -86,6 +86,20 @@ fn a_pin_re_runs_who_names_it_and_perhaps_who_sees_its_bytes() {
 }
 
 #[test]
+fn a_tree_that_is_known_to_have_other_bytes_ran() {
+    let onnx = PINS.replace("ONNX_VERSION=1.23.0", "ONNX_VERSION=2");
+    let onnx = manifest(LANES, &onnx);
+    let known = Known::of(&base());
+    let tree = |other: Option<bool>| {
+        let other = other.map(|other| ("ffmpeg:tree".to_owned(), other));
+        fates(&onnx, &known, &other.into_iter().collect())["ffmpeg:tree"]
+    };
+    assert_eq!(tree(None), Fate::May);
+    assert_eq!(tree(Some(true)), Fate::Must);
+    assert_eq!(tree(Some(false)), Fate::Cached);
+}
+
+#[test]
 fn a_chain_variable_re_runs_all_that_stands_on_it() {
     let lang = edited("env.LANG = \"C.UTF-8\"", "env.LANG = \"C\"");
     let steps = moved(&lang, &[]);
