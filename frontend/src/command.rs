@@ -3,11 +3,8 @@
 //! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
 //! Answers go to standard output, everything else to standard error.
 
-#[cfg(feature = "cli")]
 mod past;
-#[cfg(feature = "cli")]
 mod shell;
-#[cfg(feature = "cli")]
 mod views;
 
 use std::ffi::OsString;
@@ -51,46 +48,36 @@ enum Verb {
         #[arg(long)]
         deny_warnings: bool,
     },
-    #[cfg(feature = "cli")]
     #[command(flatten)]
     Past(past::Verb),
     /// Prints the JSON Schema of the lane file, for editors
-    #[cfg(feature = "cli")]
     Schema,
     /// Shows what a target comes to: every step with each thing that it sees, and who brought it there
-    #[cfg(feature = "cli")]
     Plan(views::Plan),
     /// Lists what --target may name: lanes and outputs
-    #[cfg(feature = "cli")]
     Targets(views::Read),
     /// Lists the tag of every output, over switches
-    #[cfg(feature = "cli")]
     Tags(views::Read),
     /// Shows what is known of each architecture that a lane can build for
-    #[cfg(feature = "cli")]
     ArchTable {
         /// How the answer is written
         #[arg(long, value_enum, default_value_t)]
         format: views::Format,
     },
     /// Explains a rule, or lists all
-    #[cfg(feature = "cli")]
     Rules {
         /// Its id: LK008
         id: Option<String>,
     },
     /// Writes completions for a shell
-    #[cfg(feature = "cli")]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
     /// Writes the manual page
-    #[cfg(feature = "cli")]
     Man,
 }
 
-#[cfg(feature = "cli")]
 pub use past::manifest;
 
 /// Why a command did not succeed.
@@ -98,7 +85,6 @@ enum Stop {
     Wrong(Wrong),
     Unable(String),
     /// Why is on the terminal already.
-    #[cfg(feature = "cli")]
     Said(u8),
 }
 
@@ -118,23 +104,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             file,
             deny_warnings,
         } => check(&file, deny_warnings),
-        #[cfg(feature = "cli")]
         Verb::Past(verb) => verb.run(),
-        #[cfg(feature = "cli")]
         Verb::Schema => print(&stages::file::schema()),
-        #[cfg(feature = "cli")]
         Verb::Plan(asked) => views::plan(&asked),
-        #[cfg(feature = "cli")]
         Verb::Targets(asked) => views::targets(&asked),
-        #[cfg(feature = "cli")]
         Verb::Tags(asked) => views::tags(&asked),
-        #[cfg(feature = "cli")]
         Verb::ArchTable { format } => views::arch_table(format),
-        #[cfg(feature = "cli")]
         Verb::Rules { id } => views::rules(id.as_deref()),
-        #[cfg(feature = "cli")]
         Verb::Completions { shell } => shell::completions(shell),
-        #[cfg(feature = "cli")]
         Verb::Man => shell::man(),
     };
     let mut stderr = io::stderr().lock();
@@ -142,7 +119,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let (code, text) = match done {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Stop::Wrong(wrong)) => (WRONG, wrong.report.render(&wrong.sources, color)),
-        #[cfg(feature = "cli")]
         Err(Stop::Said(code)) => (code, String::new()),
         Err(Stop::Unable(why)) => (UNABLE, format!("lanekit: {why}\n")),
     };

@@ -1,8 +1,10 @@
 //! The ways in.
 //!
-//! [`gateway`] is the frontend that an engine starts in a container.
+//! [`gateway`] is the frontend that an engine starts in a container; `command` is what a person types, and not in
+//! that container's image.
 
 pub mod build;
+#[cfg(feature = "cli")]
 pub mod command;
 #[cfg(feature = "cli")]
 pub mod contents;

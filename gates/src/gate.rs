@@ -32,7 +32,9 @@ use serde_json::{Map, Value};
 
 use crate::arch_table::Row;
 use crate::exit::Failure;
-use crate::report::{self, Finding, Inspect, Inspected, Item};
+#[cfg(feature = "inspect")]
+use crate::report::{self, Inspect};
+use crate::report::{Finding, Inspected, Item};
 use crate::rule::Rule;
 use crate::seen::Seen;
 use crate::walk::Root;
@@ -129,6 +131,7 @@ pub struct Gate {
     pub rules: &'static [Rule],
     ask: fn(&Object) -> Result<Object, String>,
     demand: fn(&Object) -> Result<Object, String>,
+    #[cfg(feature = "inspect")]
     inspect: fn(&Row, &[Root], &Object) -> Result<Seen, Failure>,
     judge: fn(&Inspected, &Object) -> Result<Vec<Finding>, String>,
     count: fn(&str, &Item) -> u64,
@@ -150,6 +153,7 @@ impl Gate {
             rules: C::RULES,
             ask: |ask| settled::<C::Ask>("ask", ask),
             demand: |demand| settled::<C::Demand>("demand", demand),
+            #[cfg(feature = "inspect")]
             inspect: |row, roots, ask| {
                 let ask = keys("ask", ask).map_err(Failure::Usage)?;
                 C::inspect(row, roots, &ask)
@@ -190,6 +194,7 @@ impl Gate {
     ///
     /// # Errors
     /// Those of [`Check::inspect`]; [`Failure::Usage`] when `ask` is not the gate's.
+    #[cfg(feature = "inspect")]
     pub fn inspect(&self, row: &Row, roots: &[Root], ask: &Object) -> Result<Inspected, Failure> {
         let ask = self.ask(ask).map_err(Failure::Usage)?;
         let mut seen = (self.inspect)(row, roots, &ask)?;

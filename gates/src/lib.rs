@@ -14,6 +14,7 @@
 //! the binary. [`gate::Check::VERSION`] is what changes when a check changes its mind.
 
 pub mod arch_table;
+#[cfg(feature = "inspect")]
 pub mod cli;
 pub mod counts;
 pub mod exit;

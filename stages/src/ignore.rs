@@ -1,7 +1,7 @@
 //! Files that say what of the context is not sent: `.dockerignore`, by the rules that it has for a Dockerfile
 //! (`github.com/moby/patternmatcher`).
 
-use globset::{GlobBuilder, GlobMatcher};
+use fast_glob::glob_match;
 
 use crate::diag::{Diagnostic, Report, rule};
 use crate::plan::{Plan, StepFile};
@@ -18,8 +18,6 @@ struct Pattern {
     text: String,
     /// Takes back what a pattern before it took.
     back: bool,
-    /// A line that is no pattern matches nothing here; the engine says what is wrong with it.
-    glob: Option<GlobMatcher>,
 }
 
 impl Ignore {
@@ -105,15 +103,10 @@ impl Pattern {
         } else {
             parts.join("/")
         };
-        let glob = GlobBuilder::new(&bare)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .build();
         let mark = if back { "!" } else { "" };
         Some(Self {
             text: format!("{mark}{bare}"),
             back,
-            glob: glob.ok().map(|glob| glob.compile_matcher()),
         })
     }
 
@@ -121,14 +114,12 @@ impl Pattern {
         self.text.strip_prefix('!').unwrap_or(&self.text)
     }
 
-    /// Whether it names the path or a directory above it.
+    /// Whether it names the path or a directory above it. A line that is no pattern names nothing here; the engine
+    /// says what is wrong with it.
     fn matches(&self, path: &str) -> bool {
-        let Some(glob) = &self.glob else {
-            return false;
-        };
         let ends = path.match_indices('/').map(|(at, _)| at);
         ends.chain([path.len()])
-            .any(|end| glob.is_match(&path[..end]))
+            .any(|end| glob_match(self.bare(), &path[..end]))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use globset::{GlobBuilder, GlobMatcher};
+use fast_glob::glob_match;
 
 use super::model::{Document, GraphTable};
 use super::read::Text;
@@ -36,7 +36,7 @@ pub struct Walk {
 #[derive(Debug)]
 struct Pattern {
     text: Text,
-    parts: Vec<GlobMatcher>,
+    parts: Vec<String>,
     matched: bool,
 }
 
@@ -90,7 +90,7 @@ impl Walk {
         let pattern = &mut self.patterns[index];
         let last = depth + 1 == pattern.parts.len();
         for entry in entries {
-            if entry.directory == last || !pattern.parts[depth].is_match(&entry.name) {
+            if entry.directory == last || !glob_match(&pattern.parts[depth], &entry.name) {
                 continue;
             }
             let path = if directory.is_empty() {
@@ -157,15 +157,9 @@ fn pattern(text: &Text, report: &mut Report) -> Option<Pattern> {
         );
         return None;
     }
-    let part = |part: &str| GlobBuilder::new(part).literal_separator(true).build();
-    let parts: Result<Vec<_>, _> = path.split('/').map(part).collect();
     Some(Pattern {
         text: text.clone(),
-        parts: parts
-            .ok()?
-            .iter()
-            .map(globset::Glob::compile_matcher)
-            .collect(),
+        parts: path.split('/').map(str::to_owned).collect(),
         matched: false,
     })
 }

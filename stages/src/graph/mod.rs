@@ -21,6 +21,8 @@ mod unused;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fast_glob::glob_match;
+
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
     AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Group, Host,
@@ -221,15 +223,11 @@ impl Graph {
 
     /// The names of pins of our scope and arguments that a pattern of `args` stands for.
     pub fn matching<'a>(&'a self, pattern: &str) -> Vec<&'a str> {
-        let Ok(glob) = globset::Glob::new(pattern) else {
-            return Vec::new();
-        };
-        let glob = glob.compile_matcher();
         let pins = self.pins.keys().filter(|name| self.in_scope(name));
         let mut names: Vec<&str> = pins
             .chain(self.args.keys())
             .map(String::as_str)
-            .filter(|n| glob.is_match(n))
+            .filter(|n| glob_match(pattern, n))
             .collect();
         names.sort_unstable();
         names
@@ -419,7 +417,7 @@ impl Graph {
                 Some(rest) => (rest, false),
                 None => (pattern.value.as_str(), true),
             };
-            if globset::Glob::new(glob).is_ok_and(|g| g.compile_matcher().is_match(pin)) {
+            if glob_match(glob, pin) {
                 inside = keep;
             }
         }

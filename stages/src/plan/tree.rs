@@ -1,5 +1,7 @@
 //! Paths of products: which there are, which are in each other's way.
 
+use fast_glob::glob_match;
+
 use super::windows::path::Spelling;
 use crate::diag::{Diagnostic, Report, Span, rule};
 
@@ -167,8 +169,8 @@ impl TreePath {
                 // What a pattern stands for is left out when all of it is.
                 let all = pattern == head || ["*", "**"].contains(&pattern.as_str());
                 let fixed = !is_pattern(head);
-                let content = pattern.ends_with("/**") && matches(pattern, &inside);
-                all || fixed && (matches(pattern, head) || content)
+                let content = pattern.ends_with("/**") && glob_match(pattern, &inside);
+                all || fixed && (glob_match(pattern, head) || content)
             })
         })
     }
@@ -206,14 +208,7 @@ fn meet(a: &str, b: &str) -> bool {
 fn covers(pattern: &str, path: &str) -> bool {
     let depth = pattern.matches('/').count();
     let head: Vec<&str> = path.split('/').take(depth + 1).collect();
-    matches(pattern, &head.join("/"))
-}
-
-fn matches(pattern: &str, path: &str) -> bool {
-    globset::GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .is_ok_and(|glob| glob.compile_matcher().is_match(path))
+    glob_match(pattern, head.join("/"))
 }
 
 /// A pattern of `only` or `except`: below a directory, with `*`, `?` and `**`.
@@ -414,7 +409,7 @@ mod tests {
         let named = |pattern: &str| {
             heads
                 .iter()
-                .find(|head| matches(pattern, head))
+                .find(|head| glob_match(pattern, head))
                 .map(|head| head.len())
         };
         let Some(end) = named(&tree.path) else {
@@ -429,7 +424,7 @@ mod tests {
         let any = |patterns: &[String]| {
             patterns
                 .iter()
-                .any(|p| heads.iter().any(|head| matches(p, head)))
+                .any(|p| heads.iter().any(|head| glob_match(p, head)))
         };
         (tree.only.is_empty() || any(&tree.only)) && !any(&tree.except)
     }

@@ -60,7 +60,7 @@ fn the_image_holds_two_static_programs_is_small_and_needs_no_network() {
         files,
         BTreeSet::from(["lanegate".to_owned(), "lanekit".to_owned()])
     );
-    assert!(size < 5_000_000, "{size} bytes");
+    assert!(size < 4_000_000, "{size} bytes");
 }
 
 /// The program that a dynamic ELF file asks for: its segment of type 3 (ELF gABI, `PT_INTERP`).
