@@ -1,8 +1,9 @@
-//! The verbs about what builds did and would do: keys, build, record, explain, impact, ledger.
+//! The verbs about what builds did and would do: keys, build, record, explain, impact, graph, ledger.
 
 mod build;
 mod client;
 mod explain;
+mod graph;
 mod impact;
 mod keys;
 mod summary;
@@ -29,6 +30,8 @@ pub(super) enum Verb {
     Explain(explain::Explain),
     /// Says what a change would re-run, and how long that takes
     Impact(impact::ImpactOf),
+    /// Draws lanes: what is built from what, how long it took, why it ran, what a change would move
+    Graph(graph::GraphOf),
     /// Writes all builds that are kept as JSON
     Ledger(explain::Export),
 }
@@ -41,6 +44,7 @@ impl Verb {
             Self::Record(build) => build.run(),
             Self::Explain(explain) => explain.run(),
             Self::Impact(impact) => impact.run(),
+            Self::Graph(graph) => graph.run(),
             Self::Ledger(export) => export.run(),
         }
     }

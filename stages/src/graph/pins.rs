@@ -27,6 +27,22 @@ pub(super) fn derive(graph: &mut Graph, report: &mut Report) {
     graph.pins.extend(made);
 }
 
+impl Graph {
+    /// The same graph with another value of a pin, and of the pins that are made of it; nothing when those cannot be made.
+    #[must_use]
+    pub fn with_pin(&self, name: &str, new: &str) -> Option<Self> {
+        let mut graph = self.clone();
+        new.clone_into(&mut graph.pins.get_mut(name)?.value);
+        for (derived_name, derived) in &self.derived {
+            if derived.from.value == name {
+                let made = value(&graph, derived_name, derived).ok()?;
+                graph.pins.get_mut(derived_name)?.value = made;
+            }
+        }
+        Some(graph)
+    }
+}
+
 fn value(graph: &Graph, name: &str, derived: &Derived) -> Result<String, Box<Diagnostic>> {
     let from = &derived.from;
     let Some(source) = graph.pins.get(&from.value) else {

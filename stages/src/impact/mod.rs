@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 pub use cost::{Cost, cost};
+pub(crate) use report::seconds;
 pub use report::{Impact, Line, SCHEMA, impact};
 
 use crate::keys::{By, Input, Kind, Manifest, Node};

@@ -107,7 +107,7 @@ type Components = BTreeMap<String, String>;
 type Inputs = BTreeMap<String, Input>;
 
 /// Name of the input that a node changes.
-const ROOT: &str = "root";
+pub(crate) const ROOT: &str = "root";
 
 fn by_key(node: &str) -> Input {
     Input {

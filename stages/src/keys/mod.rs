@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use diff::{Change, changes};
+pub(crate) use make::ROOT;
 pub use make::{Contents, make};
 
 use llb::Digest;

@@ -1,5 +1,6 @@
 //! What a graph holds and what a request comes to, as data and as text for people. A view decides nothing.
 
+pub mod graph;
 mod outline;
 mod plan;
 mod table;

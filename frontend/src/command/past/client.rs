@@ -105,7 +105,8 @@ impl Client {
         Ok(keys::make(name, request, &plan, facts, &options, &contents))
     }
 
-    fn plan(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
+    /// The plan of a request, with what an engine once said of images.
+    pub(super) fn plan(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
         let selection = plan::select(&self.loaded.graph, request);
         let planned = selection.and_then(|selection| plan::assume_with(&selection, facts));
         planned.map_err(|report| {

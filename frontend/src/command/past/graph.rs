@@ -1,0 +1,226 @@
+//! `lanekit graph`: pictures of lanes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use stages::graph::Graph;
+use stages::keys::{self, Manifest};
+use stages::plan::Facts;
+use stages::view::graph::{self, Lane, LastRun, Levers, Past, Picture, State};
+
+use super::client::{Asked, facts};
+use super::{Stop, print};
+use crate::ledger::Ledger;
+use crate::progress::End;
+
+/// Pictures of lanes.
+#[derive(Args, Debug)]
+pub(in crate::command) struct GraphOf {
+    /// LANE, LANE/OUTPUT, LANE/STAGE or LANE/gates; without one all lanes
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// What is drawn
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    format: Format,
+    /// The file that is written; without it standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The lane file
+    #[arg(long, short, default_value = "lanes.toml", value_name = "FILE")]
+    file: PathBuf,
+    /// The directory that steps take files from; without it that of the lane file
+    #[arg(long, value_name = "DIRECTORY")]
+    context: Option<PathBuf>,
+    /// Arguments, as for a build
+    #[arg(long = "build-arg", value_name = "NAME=VALUE")]
+    args: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A flowchart for Markdown
+    Mermaid,
+    /// For Graphviz
+    Dot,
+}
+
+impl GraphOf {
+    pub(super) fn run(&self) -> Result<(), Stop> {
+        let picture = self.picture()?;
+        let text = match self.format {
+            Format::Mermaid => graph::mermaid(&picture),
+            Format::Dot => graph::dot(&picture),
+        };
+        match &self.out {
+            None => print(&text),
+            Some(path) => fs::write(path, text)
+                .map_err(|error| Stop::Unable(format!("{}: {error}", path.display()))),
+        }
+    }
+
+    fn picture(&self) -> Result<Picture, Stop> {
+        let mut client = Asked {
+            target: None,
+            file: self.file.clone(),
+            context: self.context.clone(),
+            args: self.args.clone(),
+        }
+        .open()?;
+        let ledger = Ledger::beside(&self.file);
+        let targets = match self.targets.as_slice() {
+            [] => all(&client.loaded.graph),
+            some => some.to_vec(),
+        };
+        let mut lanes = Vec::new();
+        for target in targets {
+            client.request.target = Some(target.clone());
+            let bare = client.plan(&client.request, &Facts::default())?;
+            let before = ledger.manifest(&bare.lane);
+            let facts = before.as_ref().map(facts).unwrap_or_default();
+            let plan = client.plan(&client.request, &facts)?;
+            let manifest = client.manifest(&client.request, &facts)?;
+            let past = past(&ledger, &bare.lane);
+            let mut lane: Lane = graph::lane(&target, &plan, &manifest, &past);
+            let contents = |path: &str| client.contents.digest(path);
+            lane.levers = graph::levers(
+                &lane,
+                &Levers {
+                    graph: &client.loaded.graph,
+                    request: &client.request,
+                    facts: &facts,
+                    contents: &contents,
+                    manifest: &manifest,
+                },
+            );
+            lanes.push(lane);
+        }
+        Ok(Picture {
+            schema: graph::SCHEMA,
+            graph: client.loaded.graph.table.name.value.clone(),
+            lanes,
+        })
+    }
+}
+
+/// Every lane by its own name, or by its outputs where the name stands for none of them.
+fn all(graph: &Graph) -> Vec<String> {
+    let lanes = graph.lanes.iter();
+    lanes
+        .flat_map(|(name, lane)| match graph.default_output(lane) {
+            Some(_) => vec![name.clone()],
+            None => {
+                let outputs = lane.outputs.keys();
+                outputs.map(|output| format!("{name}/{output}")).collect()
+            }
+        })
+        .collect()
+}
+
+/// What the ledger knows of a lane.
+fn past(ledger: &Ledger, lane: &str) -> Past {
+    let mut past = Past {
+        seconds: ledger.history(lane).seconds(),
+        ..Past::default()
+    };
+    let (runs, _) = ledger.runs();
+    for run in runs.iter().rev().filter(|run| run.lane == lane) {
+        for (id, node) in &run.nodes {
+            if past.build.is_none() {
+                past.states.insert(id.clone(), state(node.end));
+            }
+            let last = || LastRun::new(run.number, &node.why);
+            past.last.entry(id.clone()).or_insert_with(last);
+        }
+        if past.build.is_none() {
+            if let Some(manifest) = ledger.manifest(lane) {
+                cached(&manifest, &mut past.states);
+            }
+            past.verdicts.clone_from(&run.gates);
+            past.build = Some(graph::Build {
+                number: run.number,
+                at: run.at.clone(),
+                ok: run.ok,
+            });
+        }
+    }
+    past
+}
+
+/// What a build had and did not run came from the cache, unless it stands behind what did not come to its end.
+fn cached(manifest: &Manifest, states: &mut BTreeMap<String, State>) {
+    let mut stopped = BTreeSet::new();
+    for node in &manifest.nodes {
+        let stops = matches!(states.get(&node.id), Some(State::Failed | State::Cancelled));
+        let behind = |input: &keys::Input| stopped.contains(input.node.as_str());
+        if stops || node.inputs.values().any(behind) {
+            stopped.insert(node.id.as_str());
+        } else {
+            states.entry(node.id.clone()).or_insert(State::Cached);
+        }
+    }
+}
+
+fn state(end: End) -> State {
+    match end {
+        End::Unseen | End::Cached => State::Cached,
+        End::Cancelled => State::Cancelled,
+        End::Failed => State::Failed,
+        End::Ran => State::Ran,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_a_failed_step_did_not_come_from_the_cache() {
+        let node = |id: &str, behind: Option<&str>| {
+            let input = |node: &str| {
+                let by = keys::By::Key;
+                (
+                    String::new(),
+                    keys::Input {
+                        node: node.into(),
+                        by,
+                        part: String::new(),
+                    },
+                )
+            };
+            keys::Node {
+                id: id.into(),
+                kind: keys::Kind::Step,
+                key: String::new(),
+                own: String::new(),
+                vertex: String::new(),
+                components: BTreeMap::new(),
+                files: BTreeMap::new(),
+                inputs: behind.into_iter().map(input).collect(),
+            }
+        };
+        let manifest = Manifest {
+            schema: String::new(),
+            graph: String::new(),
+            lane: "l".into(),
+            target: String::new(),
+            args: BTreeMap::new(),
+            images: BTreeMap::new(),
+            gits: BTreeMap::new(),
+            nodes: vec![
+                node("a", None),
+                node("b", Some("a")),
+                node("c", Some("b")),
+                node("d", None),
+            ],
+        };
+        let mut states = BTreeMap::from([("b".to_owned(), State::Failed)]);
+        cached(&manifest, &mut states);
+        let found: Vec<_> = states
+            .iter()
+            .map(|(id, state)| format!("{id} {}", state.word()))
+            .collect();
+        assert_eq!(found, ["a cached", "b failed", "d cached"]);
+    }
+}
