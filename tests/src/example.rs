@@ -14,13 +14,13 @@ pub struct Example {
 }
 
 impl Example {
-    /// A copy of `examples/media-mini` that no build had before: its base stage has a variable of
-    /// its own, so no step is in any cache, and its product has bytes of its own, so no gate is.
+    /// A copy of `graphs/media` that no build had before: its base stage has a variable of its own,
+    /// so no step is in any cache, and its product has bytes of its own, so no gate is.
     ///
     /// # Panics
     /// When the example is not what it was.
     pub fn fresh() -> Self {
-        let example = Self::copy("media-mini");
+        let example = Self::media();
         let (lang, nonce) = ("env.LANG = \"C.UTF-8\"", nonce());
         example.edit(
             "lanes.toml",
@@ -33,6 +33,14 @@ impl Example {
             &format!("TVM_VERSION={nonce}-"),
         );
         example
+    }
+
+    /// A copy of `graphs/media`: few stages, a step each, and one gate.
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    pub fn media() -> Self {
+        Self::copy_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("graphs/media"))
     }
 
     /// A copy of `examples/NAME`.

@@ -8,10 +8,10 @@ use stages::lower::ExecOptions;
 
 use crate::common::{load, plan, request};
 
-const LANES: &str = include_str!("../../../examples/media-mini/lanes.toml");
-const PINS: &str = include_str!("../../../examples/media-mini/versions.env");
+const LANES: &str = include_str!("../../../tests/graphs/media/lanes.toml");
+const PINS: &str = include_str!("../../../tests/graphs/media/versions.env");
 
-/// The manifest of media-mini's arm64 lane, where each file's digest is its path.
+/// The manifest of the arm64 lane, where each file's digest is its path.
 fn manifest(lanes: &str, pins: &str) -> Manifest {
     let loaded = load(lanes, pins);
     let graph = loaded.graph.expect("a graph");

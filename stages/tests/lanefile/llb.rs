@@ -1,4 +1,4 @@
-//! The LLB of the examples, and what may not change it.
+//! The LLB of graphs, and what may not change it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,10 +6,8 @@ use std::path::Path;
 use crate::common::{Loaded, load, lower, rendered, request};
 use ::llb::{Caps, Definition, caps};
 
-fn example(name: &str) -> Loaded {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../examples")
-        .join(name);
+fn example(directory: &str) -> Loaded {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect(file);
     load(&read("lanes.toml"), &read("versions.env"))
 }
@@ -37,32 +35,32 @@ fn digests(definition: &Definition) -> BTreeMap<String, String> {
 
 #[test]
 fn hello_is_one_image_one_copy_and_one_exec() {
-    let definition = definition(&example("hello"), "", &[], &Caps::all());
+    let definition = definition(&example("../examples/hello"), "", &[], &Caps::all());
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn media_mini_with_merges() {
-    let definition = definition(&example("media-mini"), "arm64", &[], &Caps::all());
+    let definition = definition(&example("../tests/graphs/media"), "arm64", &[], &Caps::all());
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn media_mini_without_merges_copies() {
     let caps = Caps::all().without(caps::MERGE);
-    let definition = definition(&example("media-mini"), "amd64-rocm/bundle", &[], &caps);
+    let definition = definition(&example("../tests/graphs/media"), "amd64-rocm/bundle", &[], &caps);
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn the_reports_of_a_lane_are_a_tree_without_a_seal() {
-    let definition = definition(&example("media-mini"), "amd64/gates", &[], &Caps::all());
+    let definition = definition(&example("../tests/graphs/media"), "amd64/gates", &[], &Caps::all());
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn a_pin_changes_the_steps_that_name_it_and_what_is_behind_them() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/media-mini");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/graphs/media");
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect(file);
     let before = load(&read("lanes.toml"), &read("versions.env"));
     let pins = read("versions.env").replace("LITERT_VERSION=2.1.0", "LITERT_VERSION=2.1.1");
@@ -81,7 +79,7 @@ fn a_pin_changes_the_steps_that_name_it_and_what_is_behind_them() {
 
 #[test]
 fn comments_order_and_other_lanes_change_no_byte_of_an_op() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/media-mini");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/graphs/media");
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect(file);
     let (lanes, pins) = (read("lanes.toml"), read("versions.env"));
     let ops = |lanes: &str, pins: &str| {
@@ -105,7 +103,7 @@ fn comments_order_and_other_lanes_change_no_byte_of_an_op() {
 
 #[test]
 fn a_gate_changes_no_vertex_but_its_own_and_those_behind_its_seals() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/media-mini");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/graphs/media");
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).expect(file);
     let (lanes, pins) = (read("lanes.toml"), read("versions.env"));
     let gate = lanes.find("[gate.arch]").expect("the gate");

@@ -309,8 +309,8 @@ const EXAMPLES: [(&str, &str); 2] = [
         include_str!("../../../examples/hello/versions.env"),
     ),
     (
-        include_str!("../../../examples/media-mini/lanes.toml"),
-        include_str!("../../../examples/media-mini/versions.env"),
+        include_str!("../../../tests/graphs/media/lanes.toml"),
+        include_str!("../../../tests/graphs/media/versions.env"),
     ),
 ];
 

@@ -34,7 +34,7 @@ fn assert_says(outcome: &Outcome, wanted: &[&str]) {
 
 #[test]
 fn an_unknown_build_arg_gets_its_name_the_nearest_one_and_the_list() {
-    let example = Example::copy("media-mini");
+    let example = Example::media();
     let outcome = Build::new(&Setup::get().engine, example.path())
         .target("arm64")
         .option("--build-arg", "NOPE=1")
@@ -53,7 +53,7 @@ fn an_unknown_build_arg_gets_its_name_the_nearest_one_and_the_list() {
 
 #[test]
 fn a_host_setting_as_build_arg_gets_the_flag_to_use() {
-    let example = Example::copy("media-mini");
+    let example = Example::media();
     let outcome = Build::new(&Setup::get().engine, example.path())
         .option("--build-arg", "MEDIA_CACHE_ENDPOINT=http://x")
         .fail();
@@ -65,7 +65,7 @@ fn a_host_setting_as_build_arg_gets_the_flag_to_use() {
 
 #[test]
 fn an_unknown_lane_gets_the_list() {
-    let example = Example::copy("media-mini");
+    let example = Example::media();
     let outcome = Build::new(&Setup::get().engine, example.path())
         .target("arm46")
         .fail();

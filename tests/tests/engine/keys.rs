@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use engine_tests::{Build, Engine, Example, Outcome, Setup};
 
-/// The steps of media-mini's arm64 lane.
+/// The steps of the arm64 lane.
 const ALL: [&str; 7] = [
     "ffmpeg/build",
     "image/index",

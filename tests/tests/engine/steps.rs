@@ -192,7 +192,7 @@ fn no_cache_runs_every_step_again_and_keeps_its_cache_mounts_for_the_next() {
 #[test]
 fn an_image_carries_chain_env_image_env_and_labels() {
     let engine = &Setup::get().engine;
-    let example = Example::copy("media-mini");
+    let example = Example::media();
     let name = format!("config-{}", engine_tests::nonce());
     Build::new(engine, example.path())
         .target("arm64")
@@ -226,7 +226,7 @@ fn an_image_carries_chain_env_image_env_and_labels() {
 fn the_frontend_comes_from_a_store_a_registry_and_an_oci_layout() {
     let setup = Setup::get();
     let store = "docker.io/lanekit/frontend:0.1";
-    let example = Example::copy("media-mini");
+    let example = Example::media();
     Build::new(&setup.engine, example.path()).pass();
 
     // A name that nothing has: only the layout can be meant.

@@ -60,7 +60,7 @@ pub(crate) fn export(engine: &Engine, example: &Example, target: &str) -> Listin
 #[test]
 fn a_bundle_holds_the_merged_trees_and_nothing_else() {
     let engine = &Setup::get().engine;
-    let found = export(engine, &Example::copy("media-mini"), "arm64/bundle");
+    let found = export(engine, &Example::media(), "arm64/bundle");
     let files: Vec<&str> = found
         .iter()
         .filter(|(_, what)| what.starts_with("file"))
