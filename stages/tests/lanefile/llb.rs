@@ -41,20 +41,35 @@ fn hello_is_one_image_one_copy_and_one_exec() {
 
 #[test]
 fn media_mini_with_merges() {
-    let definition = definition(&example("../tests/graphs/media"), "arm64", &[], &Caps::all());
+    let definition = definition(
+        &example("../tests/graphs/media"),
+        "arm64",
+        &[],
+        &Caps::all(),
+    );
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn media_mini_without_merges_copies() {
     let caps = Caps::all().without(caps::MERGE);
-    let definition = definition(&example("../tests/graphs/media"), "amd64-rocm/bundle", &[], &caps);
+    let definition = definition(
+        &example("../tests/graphs/media"),
+        "amd64-rocm/bundle",
+        &[],
+        &caps,
+    );
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
 #[test]
 fn the_reports_of_a_lane_are_a_tree_without_a_seal() {
-    let definition = definition(&example("../tests/graphs/media"), "amd64/gates", &[], &Caps::all());
+    let definition = definition(
+        &example("../tests/graphs/media"),
+        "amd64/gates",
+        &[],
+        &Caps::all(),
+    );
     insta::assert_snapshot!(::llb::view::text(&definition.to_pb()));
 }
 
