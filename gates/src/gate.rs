@@ -13,6 +13,7 @@ pub mod arch;
 pub mod contract;
 pub mod coverage;
 pub mod deps;
+pub mod elf;
 pub mod env;
 pub mod exec;
 pub mod files;
@@ -46,6 +47,7 @@ pub static GATES: &[Gate] = &[
     Gate::of::<contract::Contract>(),
     Gate::of::<coverage::Coverage>(),
     Gate::of::<deps::Deps>(),
+    Gate::of::<elf::Elf>(),
     Gate::of::<env::Env>(),
     Gate::of::<exec::Exec>(),
     Gate::of::<files::Files>(),

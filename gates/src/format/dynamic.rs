@@ -24,6 +24,8 @@ pub struct Dynamic {
     pub interpreter: Option<Box<[u8]>>,
     /// Whether it has a dynamic section at all.
     pub dynamic: bool,
+    /// DF_1_PIE: a program that may be loaded anywhere.
+    pub pie: bool,
     /// The libraries that it needs.
     pub needed: Vec<Box<[u8]>>,
     /// The name that it has for itself.
@@ -38,6 +40,17 @@ pub struct Dynamic {
     pub defines: Vec<Box<[u8]>>,
     /// What it says of its stack; nothing makes an old loader take an executable one.
     pub stack: Stack,
+}
+
+impl Dynamic {
+    /// Whether it is started and not loaded: it has a fixed address, a loader or the mark of a
+    /// program. (A C library has a loader's name in it too, and may be started; it has a name
+    /// of its own.)
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        const FIXED: u16 = 2;
+        self.kind == FIXED || self.pie || (self.interpreter.is_some() && self.soname.is_none())
+    }
 }
 
 /// What PT_GNU_STACK says.
@@ -185,6 +198,7 @@ const STRTAB: i64 = 5;
 const SONAME: i64 = 14;
 const RPATH: i64 = 15;
 const RUNPATH: i64 = 29;
+const FLAGS_1: i64 = 0x6fff_fffb;
 const VERDEF: i64 = 0x6fff_fffc;
 const VERDEFNUM: i64 = 0x6fff_fffd;
 const VERNEED: i64 = 0x6fff_fffe;
@@ -220,6 +234,10 @@ fn table<'d, R: ReadRef<'d>>(
             SONAME => out.soname = Some(text(*value)?),
             RPATH => out.rpath = paths(*value)?,
             RUNPATH => out.runpath = paths(*value)?,
+            FLAGS_1 => {
+                const PIE: u64 = 0x0800_0000;
+                out.pie = value & PIE != 0;
+            }
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! The gates over programs and libraries: small trees, and what each gate finds in them.
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
 
+mod elf;
 mod imports;
 
 use std::fs;

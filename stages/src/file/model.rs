@@ -688,13 +688,13 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 15] = [
-    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "imports",
-    "leak", "manifest", "overlap", "tests", "wheel",
+pub const CHECKS: [&str; 16] = [
+    "absent", "arch", "contract", "coverage", "deps", "elf", "env", "exec", "files", "floors",
+    "imports", "leak", "manifest", "overlap", "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 45] = [
+pub const COUNTS: [&str; 46] = [
     "absent",
     "archive",
     "archive-members",
@@ -728,6 +728,7 @@ pub const COUNTS: [&str; 45] = [
     "pe",
     "policies",
     "present",
+    "programs",
     "required",
     "requirements",
     "scopes",
