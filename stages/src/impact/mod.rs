@@ -43,6 +43,12 @@ impl Known {
         known
     }
 
+    /// Whether a node of this key was built.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.contains(key)
+    }
+
     /// One more node that was built.
     pub fn add(&mut self, key: &str, own: &str) {
         self.keys.insert(key.to_owned());

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, SystemTime};
 
-use engine_tests::Example;
+use engine_tests::{Example, nonce};
 use stages::keys::Manifest;
 
 /// One change to an example or to what its caller says.
@@ -59,14 +59,14 @@ impl Change {
 /// How many changes of a kind that can have hundreds.
 const FEW: usize = 3;
 
-/// Every change to an example, as its lane file and its manifest have it.
-pub(crate) fn all(example: &Example, manifest: &Manifest, nonce: &str) -> Vec<Change> {
+/// Every change to an example, as its lane file and its manifest have it. Each writes a text that nothing had before, so
+/// that what it makes is no product of an earlier change.
+pub(crate) fn all(example: &Example, manifest: &Manifest) -> Vec<Change> {
     let text = example.read("lanes.toml");
     let pins = example.read("versions.env");
     let mut changes = Changes {
         list: Vec::new(),
         text: &text,
-        nonce,
     };
     changes.settings();
     changes.pins(&pins);
@@ -79,7 +79,6 @@ pub(crate) fn all(example: &Example, manifest: &Manifest, nonce: &str) -> Vec<Ch
 struct Changes<'a> {
     list: Vec<Change>,
     text: &'a str,
-    nonce: &'a str,
 }
 
 impl Changes<'_> {
@@ -108,7 +107,10 @@ impl Changes<'_> {
     fn settings(&mut self) {
         for arg in self.tables_of("arg") {
             // The one argument that is no text is a level of optimisation.
-            let value = if arg == "OPTIMIZE" { "3" } else { self.nonce };
+            let value = match arg.as_str() {
+                "OPTIMIZE" => "3".to_owned(),
+                _ => nonce(),
+            };
             self.push("arg", &arg, How::Arg(format!("{arg}={value}")));
         }
         for switch in self.tables_of("switch") {
@@ -117,7 +119,7 @@ impl Changes<'_> {
         for host in self.tables_of("host") {
             self.push("host setting", &host, How::Secret(host.clone()));
         }
-        self.push("label", "--label", How::Label(format!("l={}", self.nonce)));
+        self.push("label", "--label", How::Label(format!("l={}", nonce())));
         for lane in self.tables_of("lane") {
             self.push("lane", &lane, How::Target(lane.clone()));
         }
@@ -129,7 +131,7 @@ impl Changes<'_> {
             let Some((name, _)) = line.split_once('=') else {
                 continue;
             };
-            let text = pins.replace(line, &format!("{line}.9"));
+            let text = pins.replace(line, &format!("{line}.{}", nonce()));
             self.push("pin", name, How::Write(file(), text));
         }
         let lines: Vec<&str> = pins.lines().rev().collect();
@@ -151,7 +153,7 @@ impl Changes<'_> {
                 let entries = fs::read_dir(example.file(path)).expect("a directory");
                 let names = entries.map(|entry| entry.expect("an entry").file_name());
                 files.extend(names.map(|name| format!("{path}/{}", name.to_string_lossy())));
-                let new = How::Write(format!("{path}/new"), "new\n".into());
+                let new = How::Write(format!("{path}/new"), nonce());
                 self.push("new file in a listed directory", path, new);
             } else {
                 files.insert(path.to_owned());
@@ -161,8 +163,8 @@ impl Changes<'_> {
             let text = example.read(file);
             // Nothing that makes C another program; the bytes of a debug-free object stay the same.
             let more = match file.ends_with(".c") || file.ends_with(".h") {
-                true => format!("{text}/* {} */\n", self.nonce),
-                false => format!("{text}# {}\n", self.nonce),
+                true => format!("{text}/* {} */\n", nonce()),
+                false => format!("{text}# {}\n", nonce()),
             };
             self.push("file content", file, How::Write(file.clone(), more));
             if number < FEW {
@@ -171,7 +173,7 @@ impl Changes<'_> {
             }
         }
         for file in ["unlisted.txt", "README.md"] {
-            let how = How::Write(file.into(), self.nonce.into());
+            let how = How::Write(file.into(), nonce());
             self.push("unlisted file", file, how);
         }
     }
@@ -225,7 +227,7 @@ impl Changes<'_> {
             "cache" if step || table.starts_with("kit.") => {
                 ("cache id", other("id = \"", "id = \"re-"))
             }
-            "'''" => ("script", format!(": {}\n'''", self.nonce)),
+            "'''" => ("script", format!(": {}\n'''", nonce())),
             "env.LANG" => ("chain env", other(" \"", " \"POSIX.")),
             "labels" | "image.labels" => ("label", other("= \"", "= \"re-")),
             "env" | "image.env" if !table.starts_with("kit.") => {
@@ -245,7 +247,7 @@ impl Changes<'_> {
                     false => other("amd64", "arm64"),
                 },
             ),
-            "inspected" => ("floor", other("least = 10", "least = 9")),
+            "inspected" => ("floor", raised(line)?),
             "empty-ok" => ("gate policy", other("= \"", "= \"indeed, ")),
             "hold" => ("gate hold", format!("# {line}")),
             "write" => ("file step", other("target ", "the target ")),
@@ -287,4 +289,19 @@ impl Changes<'_> {
             self.lanes("gate removed", "all", self.text[..gate].to_owned());
         }
     }
+}
+
+/// A floor that asks for as much as was measured: the lane file takes none below what a broken tree had.
+fn raised(line: &str) -> Option<String> {
+    let number = |name: &str| {
+        let (_, rest) = line.split_once(&format!("{name} = "))?;
+        rest.split([',', ' ', '}']).next()
+    };
+    let (least, measured) = (number("least")?, number("measured")?);
+    let raised = line.replacen(
+        &format!("least = {least}"),
+        &format!("least = {measured}"),
+        1,
+    );
+    (raised != line).then_some(raised)
 }
