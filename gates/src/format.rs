@@ -12,6 +12,7 @@ pub mod elf;
 pub mod image;
 pub mod magic;
 pub mod memory;
+pub mod names;
 pub mod pe;
 pub mod zip;
 

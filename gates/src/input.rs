@@ -1,10 +1,14 @@
 //! Reading with bounds, in a way that never takes an I/O error for a fact about the bytes.
 
+mod blocks;
+
 use std::cell::RefCell;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
 use object::read::{ReadCache, ReadCacheRange};
+
+pub use blocks::Blocks;
 
 /// What a file or an inflated zip member is read through.
 pub trait ReadSeek: Read + Seek {}

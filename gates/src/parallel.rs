@@ -1,17 +1,16 @@
-//! Work over many files at once.
+//! Work over many things at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::exit::Failure;
-use crate::walk;
 
-/// Applies `work` to all files on all cores; results come in the files' order.
+/// Applies `work` to all items on all cores; results come in the items' order.
 ///
 /// # Errors
-/// The first failure in the files' order.
-pub fn in_parallel<T: Send>(
-    files: &[walk::File],
-    work: impl Fn(&walk::File) -> Result<T, Failure> + Sync,
+/// The first failure in the items' order.
+pub fn in_parallel<'i, I: Sync, T: Send>(
+    items: &'i [I],
+    work: impl Fn(&'i I) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let next = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -20,17 +19,17 @@ pub fn in_parallel<T: Send>(
             let mut done = Vec::new();
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(file) = files.get(index) else {
+                let Some(item) = items.get(index) else {
                     return done;
                 };
-                done.push((index, work(file)));
+                done.push((index, work(item)));
             }
         };
-        let helpers: Vec<_> = (1..cores.min(files.len()))
+        let helpers: Vec<_> = (1..cores.min(items.len()))
             .map(|_| std::thread::Builder::new().spawn_scoped(scope, run))
             .collect();
         let mut all = run();
-        // A thread that could not start costs speed only: the others take its files.
+        // A thread that could not start costs speed only: the others take its items.
         for helper in helpers.into_iter().flatten() {
             match helper.join() {
                 Ok(done) => all.extend(done),

@@ -11,7 +11,7 @@ use object::read::{ReadCache, ReadRef as _};
 use crate::exit::{Failure, guard};
 use crate::format::magic::{self, Magic};
 use crate::format::{Fault, zip};
-use crate::input::{Cache, ReadSeek, Trouble, Watched, Window};
+use crate::input::{Blocks, Cache, ReadSeek, Trouble, Watched, Window};
 use crate::limit;
 use crate::name::Name;
 use crate::parallel::in_parallel;
@@ -95,8 +95,10 @@ pub struct Scanned<F> {
 pub fn tree<V: Visit>(roots: &[Root], visitor: &V) -> Result<Scanned<V::Fact>, Failure> {
     tree_with(roots, |file, part| {
         let io = |e| Failure::io(&file.name.to_string(), &e);
-        let handle = fs::File::open(&file.path).map_err(io)?;
-        one(visitor, &file.name, Box::new(handle), part)
+        let blocks = fs::File::open(&file.path)
+            .and_then(Blocks::new)
+            .map_err(io)?;
+        one(visitor, &file.name, Box::new(blocks), part)
     })
 }
 

@@ -17,17 +17,18 @@ use sha2::{Digest, Sha256};
 use crate::{engine, run};
 
 /// A wheel, by what pip needs to find it, and its digest.
-struct Wheel {
+pub(crate) struct Wheel {
     requirement: &'static str,
     platform: &'static str,
     python: &'static str,
     /// Where it is not the one that goes with `python`.
     abi: Option<&'static str>,
-    file: &'static str,
+    pub(crate) file: &'static str,
     sha256: &'static str,
 }
 
-const fn wheel(
+/// A wheel for Python 3.13.
+pub(crate) const fn wheel(
     requirement: &'static str,
     platform: &'static str,
     file: &'static str,
@@ -133,13 +134,21 @@ const SUITE: &str = "trixie";
 const DOWNLOAD: Duration = Duration::from_secs(300);
 const ASK: Duration = Duration::from_secs(60);
 
+/// Debian's packages.
+///
+/// # Errors
+/// When apt cannot list them.
+pub(crate) fn suite() -> Result<engine::Suite> {
+    engine::suite(&[SUITE])
+}
+
 /// Fills `dir` with `wheels/*.whl`, `debian/PACKAGE/` and `tools/`.
 ///
 /// # Errors
 /// When pip or apt cannot deliver, or a wheel is not the one that it was.
 pub(crate) fn fetch(dir: &Path) -> Result<()> {
     let dir = std::path::absolute(dir)?;
-    let suite = engine::suite(&[SUITE])?;
+    let suite = suite()?;
     for package in PACKAGES {
         let to = dir.join("debian").join(package);
         whole(&to, |to| {
@@ -148,20 +157,37 @@ pub(crate) fn fetch(dir: &Path) -> Result<()> {
         })
         .with_context(|| format!("package {package}"))?;
     }
+    tools(&suite, &dir)?;
+    wheels(&suite, &dir, WHEELS)
+}
+
+/// Fills `dir/tools/` with LLVM's.
+///
+/// # Errors
+/// When apt cannot deliver.
+pub(crate) fn tools(suite: &engine::Suite, dir: &Path) -> Result<()> {
     let llvm = dir.join("llvm");
-    whole(&llvm, |to| unpack_closure(&suite, LLVM, &dir, to)).context("the tools of LLVM")?;
+    whole(&llvm, |to| unpack_closure(suite, LLVM, dir, to)).context("the tools of LLVM")?;
     for tool in TOOLS {
         let program = llvm.join("usr/lib").join(LLVM).join("bin").join(tool);
         wrapper(&llvm, &program, &dir.join("tools").join(tool))?;
     }
+    Ok(())
+}
+
+/// Fills `dir/wheels/` with these.
+///
+/// # Errors
+/// When pip cannot deliver, or a wheel is not the one that it was.
+pub(crate) fn wheels(suite: &engine::Suite, dir: &Path, list: &[Wheel]) -> Result<()> {
     let wheels = dir.join("wheels");
     fs::create_dir_all(&wheels)?;
-    let missing: Vec<&Wheel> = WHEELS
+    let missing: Vec<&Wheel> = list
         .iter()
         .filter(|wheel| !is(&wheels.join(wheel.file), wheel.sha256))
         .collect();
     if !missing.is_empty() {
-        let pip = pip(&suite, &dir)?;
+        let pip = pip(suite, dir)?;
         for wheel in missing {
             download(&pip, wheel, &wheels).with_context(|| format!("wheel {}", wheel.file))?;
         }
@@ -245,6 +271,23 @@ fn pip(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
             return Ok(words.into_iter().map(str::to_owned).collect());
         }
     }
+    let mut words = debian_python(suite, dir)?;
+    words.extend(["-m", "pip"].map(str::to_owned));
+    Ok(words)
+}
+
+/// The words that run Python: the machine's, or Debian's out of a tree.
+///
+/// # Errors
+/// When the machine has none and apt cannot deliver.
+pub(crate) fn python(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
+    if run::output(Command::new("python3").arg("--version"), ASK).is_ok() {
+        return Ok(vec!["python3".to_owned()]);
+    }
+    debian_python(suite, dir)
+}
+
+fn debian_python(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
     let tree = dir.join("pip");
     whole(&tree, |to| unpack_closure(suite, "python3-pip", dir, to)).context("pip")?;
     let script = dir.join("tools/python3");
@@ -256,7 +299,7 @@ fn pip(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
         tree.join("usr/lib/python3/dist-packages").display()
     );
     let script = script.display().to_string();
-    let words = ["env", &home, &path, &script, "-m", "pip"];
+    let words = ["env", &home, &path, &script];
     Ok(words.map(str::to_owned).to_vec())
 }
 

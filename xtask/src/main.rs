@@ -5,6 +5,7 @@
     reason = "a command of developers prints its results"
 )]
 
+mod bench;
 mod codegen;
 mod corpora;
 mod demo;
@@ -72,6 +73,8 @@ enum Task {
         #[arg(long)]
         private: bool,
     },
+    /// Measure lanegate against llvm-readobj and pefile on a tree of real files
+    Bench,
     /// Write the generated files
     Codegen {
         /// Only tell whether one is out of date
@@ -124,6 +127,10 @@ fn main() -> ExitCode {
             private,
         } => test(&only, list, Wish::new(private, false)),
         Task::Demo { private } => demo::run(Wish::new(private, false)),
+        Task::Bench => bench::run().and_then(|kept| {
+            ensure!(kept, "a limit was not kept");
+            Ok(())
+        }),
         Task::Codegen { check } => codegen::run(check),
     };
     match done {

@@ -8,6 +8,7 @@ use object::read::ReadRef;
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, optional_header_magic};
 
 use super::memory::{Memory, Span};
+use super::names::Names;
 use super::{Class, Fault};
 use crate::limit;
 
@@ -32,24 +33,68 @@ pub struct Import {
     /// Loaded at the first call only.
     pub delayed: bool,
     /// What is imported from it.
-    pub symbols: Vec<Symbol>,
+    pub symbols: Symbols,
 }
 
 /// One thing that is imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Symbol {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol<'s> {
     /// By name.
-    Name(Box<[u8]>),
+    Name(&'s [u8]),
     /// By number.
     Ordinal(u16),
 }
 
-impl std::fmt::Display for Symbol {
+impl std::fmt::Display for Symbol<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Name(name) => crate::name::Name::new(&name[..]).fmt(f),
+            Self::Name(name) => crate::name::Name::new(*name).fmt(f),
             Self::Ordinal(number) => write!(f, "#{number}"),
         }
+    }
+}
+
+/// Everything that is imported from one DLL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Symbols {
+    names: Names,
+    list: Vec<Entry>,
+}
+
+/// How one thing is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// By the next name, which had this place among the exports when the importer was linked.
+    Name(u16),
+    /// By number.
+    Ordinal(u16),
+}
+
+impl Symbols {
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Each of them, in the file's order.
+    pub fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
+        self.hinted().map(|(symbol, _)| symbol)
+    }
+
+    /// Each of them, and the place that its name may have among the exports.
+    pub fn hinted(&self) -> impl Iterator<Item = (Symbol<'_>, u16)> {
+        let mut names = self.names.iter();
+        self.list.iter().map(move |entry| match entry {
+            Entry::Name(hint) => (Symbol::Name(names.next().unwrap_or_default()), *hint),
+            Entry::Ordinal(number) => (Symbol::Ordinal(*number), 0),
+        })
     }
 }
 
@@ -62,10 +107,14 @@ pub struct Exports {
     pub base: u32,
     /// Where each export is; 0 is none.
     pub addresses: Vec<u32>,
-    /// Names and the places of their addresses, sorted.
-    pub names: Vec<(Box<[u8]>, u32)>,
     /// Those addresses that say where else it is: `OTHER.name` or `OTHER.#1`, by place.
     pub forwards: Vec<(u32, Box<[u8]>)>,
+    /// As the file has them: sorted, if its linker did its work.
+    names: Names,
+    /// The address of each name.
+    places: Vec<u16>,
+    /// The order of the names where they are not sorted.
+    order: Option<Vec<u32>>,
 }
 
 /// What one export is.
@@ -78,13 +127,30 @@ pub enum Export<'e> {
 }
 
 impl Exports {
+    /// The names, in the file's order, and the places of their addresses.
+    pub fn names(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        let places = self.places.iter().map(|place| u32::from(*place));
+        self.names.iter().zip(places)
+    }
+
     /// The export that an import means.
     #[must_use]
-    pub fn find(&self, symbol: &Symbol) -> Option<Export<'_>> {
+    pub fn find(&self, symbol: &Symbol<'_>) -> Option<Export<'_>> {
+        self.find_near(symbol, 0)
+    }
+
+    /// As [`Self::find`], where the name may have the place `hint` among the names: it has, when
+    /// importer and exporter come from one build.
+    #[must_use]
+    pub fn find_near(&self, symbol: &Symbol<'_>, hint: u16) -> Option<Export<'_>> {
         let place = match symbol {
             Symbol::Name(name) => {
-                let at = self.names.binary_search_by(|(n, _)| n.cmp(name)).ok()?;
-                self.names[at].1
+                let near = usize::from(hint);
+                let at = match self.names.get(near) {
+                    Some(found) if found == *name => near,
+                    _ => self.search(name)?,
+                };
+                u32::from(*self.places.get(at)?)
             }
             Symbol::Ordinal(number) => u32::from(*number).checked_sub(self.base)?,
         };
@@ -94,6 +160,34 @@ impl Exports {
         match self.addresses.get(usize::try_from(place).ok()?)? {
             0 => None,
             address => Some(Export::Here(*address)),
+        }
+    }
+
+    /// The place of a name among the names.
+    fn search(&self, name: &[u8]) -> Option<usize> {
+        let sorted = |at: usize| match &self.order {
+            None => Some(at),
+            Some(order) => usize::try_from(*order.get(at)?).ok(),
+        };
+        let (mut low, mut high) = (0, self.names.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.names.get(sorted(middle)?)?.cmp(name) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return sorted(middle),
+            }
+        }
+        None
+    }
+
+    /// Finds out whether the names are sorted.
+    fn sort(&mut self) {
+        let names = &self.names;
+        if (1..names.len()).any(|at| names.get(at - 1) > names.get(at)) {
+            let mut order: Vec<u32> = (0..).take(names.len()).collect();
+            order.sort_by_key(|at| names.get(usize::try_from(*at).unwrap_or(usize::MAX)));
+            self.order = Some(order);
         }
     }
 }
@@ -184,8 +278,8 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     }
 
     /// The names and numbers in a list of thunks.
-    fn thunks(&self, list: u32, base: u64, budget: &mut usize) -> Result<Vec<Symbol>, Fault> {
-        let mut symbols = Vec::new();
+    fn thunks(&self, list: u32, base: u64, budget: &mut usize) -> Result<Symbols, Fault> {
+        let mut symbols = Symbols::default();
         let mut at = u64::from(list);
         loop {
             spend(budget)?;
@@ -198,18 +292,22 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 (thunk.into(), thunk >> 31 == 1, 4)
             };
             if thunk == 0 {
+                symbols.names.shrink();
+                symbols.list.shrink_to_fit();
                 return Ok(symbols);
             }
             if by_number {
                 let [low, high, ..] = thunk.to_le_bytes();
-                symbols.push(Symbol::Ordinal(u16::from_le_bytes([low, high])));
+                let number = u16::from_le_bytes([low, high]);
+                symbols.list.push(Entry::Ordinal(number));
             } else {
                 let hint = thunk.checked_sub(base).ok_or_else(|| {
                     Fault::Damaged("an imported name lies before the image".to_owned())
                 })?;
-                // Two bytes of hint stand before the name.
-                let name = self.name("an imported name", hint.saturating_add(2))?;
-                symbols.push(Symbol::Name(name));
+                let what = "an imported name";
+                let place = u16::from_le_bytes(self.memory.bytes(what, hint)?);
+                self.append(what, hint.saturating_add(2), &mut symbols.names)?;
+                symbols.list.push(Entry::Name(place));
             }
             at += step;
         }
@@ -245,20 +343,23 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 dll => self.name("the exporting DLL's name", dll.into())?,
             },
             base,
-            names: Vec::with_capacity(names.len()),
-            forwards: Vec::new(),
             addresses,
+            forwards: Vec::new(),
+            names: Names::with_capacity(names.len()),
+            places: Vec::with_capacity(names.len()),
+            order: None,
         };
         for (name, place) in names.iter().zip(places) {
-            let name = self.name("an exported name", (*name).into())?;
-            let place = u16::from_le_bytes(*place).into();
-            if place >= count {
+            self.append("an exported name", (*name).into(), &mut exports.names)?;
+            let place = u16::from_le_bytes(*place);
+            if u32::from(place) >= count {
                 let text = format!("an exported name has place {place} of {count}");
                 return Err(Fault::Damaged(text));
             }
-            exports.names.push((name, place));
+            exports.places.push(place);
         }
-        exports.names.sort();
+        exports.names.shrink();
+        exports.sort();
         // An address inside the directory is a text: where else it is.
         for (place, address) in (0..).zip(&exports.addresses) {
             if (start..start.saturating_add(size)).contains(address) {
@@ -312,10 +413,26 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     fn name(&self, what: &str, at: u64) -> Result<Box<[u8]>, Fault> {
         let name = self.memory.text(what, at)?;
         if name.is_empty() {
-            return Err(Fault::Damaged(format!("{what} is empty")));
+            return Err(empty(what));
         }
         Ok(name.into())
     }
+
+    /// Adds a name that may not be empty.
+    fn append(&self, what: &str, at: u64, names: &mut Names) -> Result<(), Fault> {
+        names.push(|bytes| {
+            let before = bytes.len();
+            self.memory.append(what, at, bytes)?;
+            match bytes.len() > before {
+                true => Ok(()),
+                false => Err(empty(what)),
+            }
+        })
+    }
+}
+
+fn empty(what: &str) -> Fault {
+    Fault::Damaged(format!("{what} is empty"))
 }
 
 fn words_of(bytes: &[u8]) -> Vec<u32> {
@@ -397,7 +514,7 @@ mod tests {
     }
 
     fn text(import: &Import) -> String {
-        let symbols: Vec<String> = import.symbols.iter().map(ToString::to_string).collect();
+        let symbols: Vec<String> = import.symbols.iter().map(|s| s.to_string()).collect();
         let delayed = if import.delayed { " delayed" } else { "" };
         format!(
             "{}{delayed}: {}",
@@ -434,7 +551,7 @@ mod tests {
         let bytes = sample().dll(ARM64);
         let image = Image::open(bytes.as_slice()).unwrap();
         let exports = image.exports().unwrap();
-        let find = |name: &str| exports.find(&Symbol::Name(name.as_bytes().into()));
+        let find = |name: &str| exports.find(&Symbol::Name(name.as_bytes()));
         assert_eq!(find("code"), Some(Export::Here(0x1000)));
         assert_eq!(find("away"), Some(Export::Forward(b"d.far")));
         assert_eq!(find("gone"), None);

@@ -4,7 +4,7 @@
 //! libraries for accelerators, and their tables a few kilobytes; so only the pages that a table
 //! touches are read.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use object::read::ReadRef;
@@ -34,6 +34,8 @@ pub struct Memory<'d, R: ReadRef<'d>> {
     len: u64,
     spans: Vec<Span>,
     pages: RefCell<BTreeMap<u64, &'d [u8]>>,
+    /// The page that was asked for last: the next name lies in it, mostly.
+    last: Cell<Option<(u64, &'d [u8])>>,
 }
 
 impl<'d, R: ReadRef<'d>> Memory<'d, R> {
@@ -45,6 +47,7 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
             len: data.len().unwrap_or(0),
             spans,
             pages: RefCell::default(),
+            last: Cell::default(),
         }
     }
 
@@ -85,8 +88,18 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// # Errors
     /// As [`Self::bytes`]; [`Fault::Limit`] when there is no zero for [`limit::NAME_BYTES`].
     pub fn text(&self, what: &str, address: u64) -> Result<Vec<u8>, Fault> {
-        let span = self.span(what, address)?;
         let mut out = Vec::new();
+        self.append(what, address, &mut out)?;
+        Ok(out)
+    }
+
+    /// Appends the bytes up to the next zero to `out`.
+    ///
+    /// # Errors
+    /// As [`Self::text`]; `out` may then have a part of them.
+    pub fn append(&self, what: &str, address: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let span = self.span(what, address)?;
+        let before = out.len();
         let mut at = address;
         loop {
             let inside = at - span.address;
@@ -94,7 +107,7 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
                 return Err(Fault::Damaged(format!("{what} has no end")));
             }
             if inside >= span.held {
-                return Ok(out);
+                return Ok(());
             }
             let page = self.page(what, (span.offset.saturating_add(inside)) / PAGE)?;
             let from = usize::try_from((span.offset + inside) % PAGE).unwrap_or(usize::MAX);
@@ -104,13 +117,13 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
             if piece.is_empty() {
                 return Err(Fault::Damaged(format!("{what} lies behind the file's end")));
             }
-            if let Some(end) = piece.iter().position(|byte| *byte == 0) {
+            if let Some(end) = memchr::memchr(0, piece) {
                 out.extend_from_slice(&piece[..end]);
-                return Ok(out);
+                return Ok(());
             }
             out.extend_from_slice(piece);
             at += piece.len() as u64;
-            if out.len() > limit::NAME_BYTES {
+            if out.len() - before > limit::NAME_BYTES {
                 return Err(Fault::Limit(format!(
                     "NAME_BYTES: {what} is longer than {}",
                     limit::NAME_BYTES
@@ -162,8 +175,14 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     }
 
     fn page(&self, what: &str, number: u64) -> Result<&'d [u8], Fault> {
+        if let Some((last, page)) = self.last.get()
+            && last == number
+        {
+            return Ok(page);
+        }
         let mut pages = self.pages.borrow_mut();
         if let Some(page) = pages.get(&number) {
+            self.last.set(Some((number, page)));
             return Ok(page);
         }
         if pages.len() >= limit::TABLE_PAGES {
@@ -181,6 +200,7 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         let page =
             page.ok_or_else(|| Fault::Damaged(format!("{what} lies behind the file's end")))?;
         pages.insert(number, page);
+        self.last.set(Some((number, page)));
         Ok(page)
     }
 }

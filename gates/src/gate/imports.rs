@@ -4,6 +4,7 @@
 mod edge;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use crate::glob::Glob;
 use crate::lists::Lists;
 use crate::loader::{Kind, Libraries, Library, Loader, Search, everyone};
 use crate::name::Name;
+use crate::parallel::in_parallel;
 use crate::rule::Rule;
 use crate::scan::{self, Part};
 use crate::seen::Seen;
@@ -113,10 +115,13 @@ impl Check for Imports {
         let loader = Loader::new(&facts, &scanned.links, &ask.search, labels, fold);
         let lists = Lists::of(&row.os)?;
         seen.lists = lists.used();
-        let mut judge = Judge::new(&loader, &lists, ask, fold);
-        for library in &facts {
+        let judge = Judge::new(&loader, &lists, ask, fold);
+        let judged = in_parallel(&facts, |library| {
+            let mut seen = Seen::default();
             judge.library(library, &mut seen);
-        }
+            Ok(seen)
+        })?;
+        judged.into_iter().for_each(|part| seen.add(part));
         judge.unused(&mut seen);
         Ok(seen)
     }
@@ -140,17 +145,32 @@ struct Judge<'l> {
     lists: &'l Lists,
     ask: &'l Ask,
     fold: bool,
-    outside: Vec<(Glob, bool)>,
-    forbid: Vec<(Glob, Glob, bool)>,
-    delay_only: Vec<(Glob, Glob, bool)>,
+    outside: Vec<(Glob, Met)>,
+    forbid: Vec<(Glob, Glob, Met)>,
+    delay_only: Vec<(Glob, Glob, Met)>,
+}
+
+/// Whether something of the tree was met by a key of the policy.
+#[derive(Default)]
+struct Met(AtomicBool);
+
+impl Met {
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl<'l> Judge<'l> {
     fn new(loader: &'l Loader<'l>, lists: &'l Lists, ask: &'l Ask, fold: bool) -> Self {
         let bound = |bounds: &[Bound]| {
-            let globs = bounds
-                .iter()
-                .map(|b| (Glob::new(&b.from, fold), Glob::new(&b.name, fold), false));
+            let globs = bounds.iter().map(|bound| {
+                let glob = |text| Glob::new(text, fold);
+                (glob(&bound.from), glob(&bound.name), Met::default())
+            });
             globs.collect()
         };
         Self {
@@ -161,7 +181,7 @@ impl<'l> Judge<'l> {
             outside: ask
                 .outside
                 .iter()
-                .map(|o| (Glob::new(&o.name, fold), false))
+                .map(|o| (Glob::new(&o.name, fold), Met::default()))
                 .collect(),
             forbid: bound(&ask.forbid),
             delay_only: bound(&ask.delay_only),
@@ -169,14 +189,10 @@ impl<'l> Judge<'l> {
     }
 
     /// Judges all that one program or library imports and forwards.
-    fn library(&mut self, library: &'l Library, seen: &mut Seen) {
+    fn library(&self, library: &'l Library, seen: &mut Seen) {
         let edges = Edges::of(library);
         let delayed = edges.list.iter().filter(|edge| edge.delayed).count() as u64;
-        let symbols = edges
-            .list
-            .iter()
-            .map(|edge| edge.symbols.len() as u64)
-            .sum();
+        let symbols = edges.list.iter().map(|edge| edge.wanted.len() as u64).sum();
         let mut counts = BTreeMap::from([("edges".to_owned(), edges.list.len() as u64)]);
         counts.insert("delayed".to_owned(), delayed);
         counts.insert("symbols".to_owned(), symbols);
@@ -192,19 +208,16 @@ impl<'l> Judge<'l> {
                 "it has code and no import",
             );
         }
-        for (list, rule) in [
-            (&mut self.forbid, FORBIDDEN),
-            (&mut self.delay_only, AT_LOAD),
-        ] {
+        for (list, rule) in [(&self.forbid, FORBIDDEN), (&self.delay_only, AT_LOAD)] {
             let bounds = match rule {
                 FORBIDDEN => &self.ask.forbid,
                 _ => &self.ask.delay_only,
             };
-            for ((from, name, met), bound) in list.iter_mut().zip(bounds) {
+            for ((from, name, met), bound) in list.iter().zip(bounds) {
                 if !from.matches(library.name.bytes()) {
                     continue;
                 }
-                *met = true;
+                met.set();
                 for edge in &edges.list {
                     if name.matches(edge.dll) && !(rule == AT_LOAD && edge.delayed) {
                         let subject = library.name.archive_member(edge.dll);
@@ -229,7 +242,7 @@ impl<'l> Judge<'l> {
     }
 
     /// Where an importer's loader finds a name.
-    fn source(&mut self, importer: &Library, dll: &[u8]) -> Source {
+    fn source(&self, importer: &Library, dll: &[u8]) -> Source {
         let text = String::from_utf8_lossy(dll).into_owned();
         let name = if self.fold {
             text.to_ascii_lowercase()
@@ -269,9 +282,9 @@ impl<'l> Judge<'l> {
             );
             return Source::Nowhere(FOREIGN, why);
         }
-        for ((glob, met), outside) in self.outside.iter_mut().zip(&self.ask.outside) {
+        for ((glob, met), outside) in self.outside.iter().zip(&self.ask.outside) {
             if glob.matches(dll) {
-                *met = true;
+                met.set();
                 return Source::Outside("outside", outside.why.clone());
             }
         }
@@ -316,7 +329,7 @@ impl<'l> Judge<'l> {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                let of = edge.symbols.len();
+                let of = edge.wanted.len();
                 let why = format!("{} does not have {first}{more} (of {of})", provider.name);
                 seen.finding(LACKS, subject, "", "", why);
             }
@@ -324,7 +337,7 @@ impl<'l> Judge<'l> {
     }
 
     /// Whether what a library forwards is where it says.
-    fn forwards(&mut self, library: &'l Library, seen: &mut Seen) {
+    fn forwards(&self, library: &'l Library, seen: &mut Seen) {
         let Kind::Pe {
             exports: Some(exports),
             ..
@@ -350,7 +363,7 @@ impl<'l> Judge<'l> {
                 Source::Nowhere(_, why) => seen.finding(FORWARD, &subject, "", "", why),
                 Source::Tree(providers) => {
                     for provider in providers {
-                        if let Err(why) = edge::chase(self.loader, provider, &symbol) {
+                        if let Err(why) = edge::chase(self.loader, provider, symbol) {
                             seen.finding(FORWARD, &subject, "", "", why);
                         }
                     }
@@ -365,7 +378,7 @@ impl<'l> Judge<'l> {
             seen.finding(UNUSED, &Name::from(name), "", "", format!("`{key}` {why}"));
         };
         for ((_, met), outside) in self.outside.iter().zip(&self.ask.outside) {
-            if !met {
+            if !met.get() {
                 tell(
                     "outside",
                     &outside.name,
@@ -379,7 +392,7 @@ impl<'l> Judge<'l> {
         ];
         for (key, globs, bounds) in bounds {
             for ((_, _, met), bound) in globs.iter().zip(bounds) {
-                if !met {
+                if !met.get() {
                     let why = "is about files of which none is there";
                     tell(key, &bound.from, why);
                 }

@@ -1,6 +1,6 @@
 //! One library's wish to have another, in the words of both formats.
 
-use crate::format::image::{Export, Symbol};
+use crate::format::image::{Export, Symbol, Symbols};
 use crate::loader::{Kind, Library, Loader};
 use crate::name::Name;
 
@@ -15,16 +15,24 @@ pub(super) struct Edges<'l> {
 pub(super) struct Edge<'l> {
     pub(super) dll: &'l [u8],
     pub(super) delayed: bool,
-    pub(super) symbols: Vec<Wanted<'l>>,
+    pub(super) wanted: Wanted<'l>,
 }
 
 /// What is wanted of it.
-#[derive(Clone, Copy)]
 pub(super) enum Wanted<'l> {
-    /// An export of a DLL.
-    Export(&'l Symbol),
-    /// A version of a shared object.
-    Version(&'l [u8]),
+    /// Exports of a DLL.
+    Exports(&'l Symbols),
+    /// Versions of a shared object.
+    Versions(Vec<&'l [u8]>),
+}
+
+impl Wanted<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Exports(symbols) => symbols.len(),
+            Self::Versions(versions) => versions.len(),
+        }
+    }
 }
 
 impl<'l> Edges<'l> {
@@ -36,7 +44,7 @@ impl<'l> Edges<'l> {
                     .map(|import| Edge {
                         dll: &import.dll,
                         delayed: import.delayed,
-                        symbols: import.symbols.iter().map(Wanted::Export).collect(),
+                        wanted: Wanted::Exports(&import.symbols),
                     })
                     .collect(),
                 expected: *code,
@@ -48,12 +56,14 @@ impl<'l> Edges<'l> {
                     .map(|needed| Edge {
                         dll: needed,
                         delayed: false,
-                        symbols: dynamic
-                            .needs
-                            .iter()
-                            .filter(|(file, _)| file == needed)
-                            .map(|(_, version)| Wanted::Version(version))
-                            .collect(),
+                        wanted: Wanted::Versions(
+                            dynamic
+                                .needs
+                                .iter()
+                                .filter(|(file, _)| file == needed)
+                                .map(|(_, version)| &**version)
+                                .collect(),
+                        ),
                     })
                     .collect(),
                 expected: dynamic.dynamic && dynamic.interpreter.is_some(),
@@ -65,31 +75,38 @@ impl<'l> Edges<'l> {
 impl Edge<'_> {
     /// What is wanted and not there. A supplier whose exports cannot be read is a finding already.
     pub(super) fn lacking(&self, provider: &Library) -> Vec<String> {
-        let lacks = |wanted: &&Wanted<'_>| match (wanted, &provider.kind) {
+        match (&self.wanted, &provider.kind) {
             (
-                Wanted::Export(symbol),
+                Wanted::Exports(symbols),
                 Kind::Pe {
                     exports: Some(exports),
                     ..
                 },
-            ) => exports.find(symbol).is_none(),
+            ) => symbols
+                .hinted()
+                .filter(|(symbol, hint)| exports.find_near(symbol, *hint).is_none())
+                .map(|(symbol, _)| symbol.to_string())
+                .collect(),
             // A library without versions satisfies any: the loader only warns.
-            (Wanted::Version(version), Kind::Elf(dynamic)) => {
-                !dynamic.defines.is_empty()
-                    && !dynamic.defines.iter().any(|defined| **defined == **version)
+            (Wanted::Versions(versions), Kind::Elf(dynamic)) if !dynamic.defines.is_empty() => {
+                versions
+                    .iter()
+                    .filter(|version| {
+                        !dynamic
+                            .defines
+                            .iter()
+                            .any(|defined| **defined == ***version)
+                    })
+                    .map(|version| Name::new(*version).to_string())
+                    .collect()
             }
-            _ => false,
-        };
-        let text = |wanted: &Wanted<'_>| match wanted {
-            Wanted::Export(symbol) => symbol.to_string(),
-            Wanted::Version(version) => Name::new(*version).to_string(),
-        };
-        self.symbols.iter().filter(lacks).map(text).collect()
+            _ => Vec::new(),
+        }
     }
 }
 
 /// A forward's text as DLL and symbol: `OTHER.name`, `OTHER.#12`.
-pub(super) fn forward(text: &[u8]) -> Option<(Vec<u8>, Symbol)> {
+pub(super) fn forward(text: &[u8]) -> Option<(Vec<u8>, Symbol<'_>)> {
     let at = text.iter().rposition(|b| *b == b'.')?;
     let (dll, symbol) = (&text[..at], &text[at + 1..]);
     if dll.is_empty() || symbol.is_empty() {
@@ -97,7 +114,7 @@ pub(super) fn forward(text: &[u8]) -> Option<(Vec<u8>, Symbol)> {
     }
     let symbol = match symbol.strip_prefix(b"#") {
         Some(number) => Symbol::Ordinal(std::str::from_utf8(number).ok()?.parse().ok()?),
-        None => Symbol::Name(symbol.into()),
+        None => Symbol::Name(symbol),
     };
     let has_extension = dll.contains(&b'.');
     let extension: &[u8] = if has_extension { b"" } else { b".dll" };
@@ -105,9 +122,9 @@ pub(super) fn forward(text: &[u8]) -> Option<(Vec<u8>, Symbol)> {
 }
 
 /// Follows a symbol from library to library of the tree until it is at home.
-pub(super) fn chase(loader: &Loader<'_>, first: usize, symbol: &Symbol) -> Result<(), String> {
+pub(super) fn chase(loader: &Loader<'_>, first: usize, symbol: Symbol<'_>) -> Result<(), String> {
     const HOPS: usize = 16;
-    let (mut at, mut symbol) = (first, symbol.clone());
+    let (mut at, mut symbol) = (first, symbol);
     for _ in 0..HOPS {
         let library = &loader.libraries[at];
         let Kind::Pe {
