@@ -1,6 +1,7 @@
 //! The command: arguments in, reports and a few lines out, an exit code at the end.
 
 mod args;
+mod merge;
 mod overlap;
 mod run;
 
@@ -12,11 +13,13 @@ use std::process::ExitCode;
 use lexopt::{Arg, Parser};
 
 use args::{
-    Once, allowed, checked, key, number, object, pair, path, rest_is_empty, root, text, usage, utf8,
+    Forms, Once, allowed, checked, key, number, object, pair, path, rest_is_empty, root, text,
+    usage, utf8,
 };
 
 use crate::exit::{Exit, Failure, guard};
 use crate::gate::{GATES, Gate, Object};
+use crate::merged::Merged;
 use crate::policy::{self, Floor, Loaded, Policy};
 use crate::verdict::{self, Expected};
 use crate::{arch_table, report};
@@ -33,6 +36,10 @@ lanegate: checks of binary trees with one report
       hold a policy against that; --defer leaves the exit code of a red verdict to seal
   lanegate seal NAME=FILE... [--policy NAME=sha256:HEX]...
       are these verdicts there, and green?
+  lanegate merge {NAME=FILE|DIR}... --policy NAME=sha256:HEX... [--format F [--out FILE]]... [--defer]
+      the verdicts of a lane as one report: each gate of --policy must have one, and no other
+  lanegate show FILE [--format F [--out FILE]]...
+      a verdict or a merged report in other forms
   lanegate overlap --tree STAGE=DIR... [--fold] [--any GLOB]... [--take GLOB=STAGE]...
       is what several trees have the same in each?
   lanegate run --out DIR [--env] [-- COMMAND...]
@@ -47,6 +54,7 @@ Gates:
 
   --least N can be --empty-ok WHY where nothing need be there.
   --ask KEY=VALUE and --demand KEY=VALUE set a gate's own keys (docs/gates.md); VALUE is JSON or text.
+  --format F [--out FILE], again and again, writes the verdict as github, json, junit, sarif or text.
 Exit codes: 0 pass, 1 findings, 2 usage or policy, 3 below a floor, 4 unreadable or internal.
 ";
 
@@ -66,17 +74,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 type Run = fn(Parser) -> Result<Exit, Failure>;
 
 /// The commands that are no gate's name. A new one is a module and a row here.
-const COMMANDS: [(&str, Run); 7] = [
+const COMMANDS: [(&str, Run); 9] = [
     ("arch-table", |args| {
         rest_is_empty(args)?;
-        print(arch_table::TEXT)
+        print(arch_table::TEXT.as_bytes())?;
+        Ok(Exit::Pass)
     }),
     ("assert", run_assert),
     ("inspect", run_inspect),
     ("manifest", run::manifest),
+    ("merge", merge::merge),
     ("overlap", overlap::run),
     ("run", run::run),
     ("seal", run_seal),
+    ("show", merge::show),
 ];
 
 fn run(args: Vec<OsString>) -> Result<Exit, Failure> {
@@ -85,12 +96,12 @@ fn run(args: Vec<OsString>) -> Result<Exit, Failure> {
         return Err(Failure::Usage(format!("no command\n\n{}", help())));
     };
     let word = match command {
-        Arg::Long("help") | Arg::Short('h') => return print(&help()),
+        Arg::Long("help") | Arg::Short('h') => return print_help(),
         Arg::Value(word) => word.to_string_lossy().into_owned(),
         other => return Err(usage(other.unexpected())),
     };
     if word == "help" {
-        return print(&help());
+        return print_help();
     }
     if let Some((_, run)) = COMMANDS.iter().find(|(name, _)| *name == word) {
         return run(args);
@@ -124,7 +135,7 @@ fn run_gate(gate: &Gate, mut args: Parser) -> Result<Exit, Failure> {
     let mut least = Once::new("--least");
     let mut empty_ok = Once::new("--empty-ok");
     let (mut ask, mut demand) = (Object::new(), Object::new());
-    let (mut roots, mut allow) = (Vec::new(), Vec::new());
+    let (mut roots, mut allow, mut forms) = (Vec::new(), Vec::new(), Forms::default());
     while let Some(arg) = args.next().map_err(usage)? {
         match arg {
             Arg::Long("target") => target.set(text(&mut args)?)?,
@@ -136,9 +147,12 @@ fn run_gate(gate: &Gate, mut args: Parser) -> Result<Exit, Failure> {
             Arg::Long("allow") => allow.push(allowed(&text(&mut args)?)?),
             Arg::Long("ask") => key(&mut args, &mut ask)?,
             Arg::Long("demand") => key(&mut args, &mut demand)?,
+            Arg::Long("format") => forms.format(&mut args)?,
+            Arg::Long("out") => forms.out(&mut args)?,
             other => return Err(usage(other.unexpected())),
         }
     }
+    forms.check()?;
     let row = arch_table::row(&target.need()?)?;
     let roots = checked(roots)?;
     let spelled_out = least.value.is_some()
@@ -192,7 +206,12 @@ fn run_gate(gate: &Gate, mut args: Parser) -> Result<Exit, Failure> {
         report::write(&asserted, &file)?;
     }
     say(&verdict::summary(&asserted));
-    Ok(verdict::exit(asserted.verdict))
+    let (exit, json) = (
+        verdict::exit(asserted.verdict),
+        report::canonical(&asserted)?,
+    );
+    forms.write(&Merged::new(vec![asserted]), &json)?;
+    Ok(exit)
 }
 
 fn run_inspect(mut args: Parser) -> Result<Exit, Failure> {
@@ -313,12 +332,7 @@ fn run_seal(mut args: Parser) -> Result<Exit, Failure> {
         if policies[..index].iter().any(|(other, _)| other == name) {
             return Err(Failure::Usage(format!("--policy names `{name}` twice")));
         }
-        let hex = digest.strip_prefix("sha256:").unwrap_or_default();
-        if hex.len() != 64 || !hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(Failure::Usage(format!(
-                "no digest like sha256:HEX: `{digest}`"
-            )));
-        }
+        args::digest(digest)?;
     }
     let mut end = Exit::Pass;
     for (gate, file) in files {
@@ -348,13 +362,18 @@ fn run_seal(mut args: Parser) -> Result<Exit, Failure> {
     Ok(end)
 }
 
+fn print_help() -> Result<Exit, Failure> {
+    print(help().as_bytes())?;
+    Ok(Exit::Pass)
+}
+
 /// Writes to stdout; a reader that went away is no one's fault.
-fn print(text: &str) -> Result<Exit, Failure> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    match std::io::stdout().write_all(bytes) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::io("stdout", &error))
         }
-        _ => Ok(Exit::Pass),
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,8 @@
 //! 3. A [`gate`] (`arch`: a row of the [`arch_table`] against every binary) writes down everything
 //!    it saw as a [`report`]. That is *inspect*: a pure function of the bytes.
 //! 4. [`verdict`] holds a [`policy`] (floors, allow entries) against the report. That is *assert*.
-//!    *Seal* then asks whether every expected verdict is there and green.
+//!    *Seal* then asks whether every expected verdict is there and green; [`merged`] puts those of
+//!    a lane into one, and [`project`] shows them in the forms of other tools.
 //! 5. [`cli`] is the command around it, and [`exit`] says what its exit codes mean.
 //!
 //! Nothing here knows a version, a date or a revision: the cache keys of gates follow the bytes of
@@ -28,10 +29,12 @@ pub mod limit;
 pub mod list;
 pub mod lists;
 pub mod loader;
+pub mod merged;
 pub mod name;
 pub mod overlap;
 pub mod parallel;
 pub mod policy;
+pub mod project;
 pub mod python;
 pub mod report;
 pub mod rule;

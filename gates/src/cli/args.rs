@@ -10,8 +10,10 @@ use serde_json::Value;
 use crate::arch_table;
 use crate::exit::Failure;
 use crate::gate::Object;
+use crate::merged::Merged;
 use crate::name::Name;
 use crate::policy::Allow;
+use crate::project::Format;
 use crate::walk::Root;
 
 /// An option that stands at most once.
@@ -97,6 +99,16 @@ pub(super) fn pair<'v>(value: &'v str, form: &str) -> Result<(&'v str, &'v str),
     }
 }
 
+/// Refuses what is no `sha256:HEX`.
+pub(super) fn digest(digest: &str) -> Result<(), Failure> {
+    let hex = digest.strip_prefix("sha256:").unwrap_or_default();
+    if hex.len() != 64 || !hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        let text = format!("no digest like sha256:HEX: `{digest}`");
+        return Err(Failure::Usage(text));
+    }
+    Ok(())
+}
+
 pub(super) fn text(args: &mut Parser) -> Result<String, Failure> {
     utf8(args.value().map_err(usage)?)
 }
@@ -144,4 +156,59 @@ pub(super) fn object(path: &Path) -> Result<Object, Failure> {
     let bytes = fs::read(path).map_err(|e| Failure::io(&shown.to_string(), &e))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| Failure::Usage(format!("{shown}: no object of keys: {error}")))
+}
+
+/// The forms in which a report is wanted: `--format F [--out FILE]`, again and again.
+#[derive(Default)]
+pub(super) struct Forms {
+    list: Vec<(Format, Option<PathBuf>)>,
+}
+
+impl Forms {
+    /// `--format F`.
+    pub(super) fn format(&mut self, args: &mut Parser) -> Result<(), Failure> {
+        let format = Format::named(&text(args)?)?;
+        self.list.push((format, None));
+        Ok(())
+    }
+
+    /// `--out FILE`: where the form goes that was named last.
+    pub(super) fn out(&mut self, args: &mut Parser) -> Result<(), Failure> {
+        let file = path(args)?;
+        match self.list.last_mut() {
+            Some((_, out @ None)) => *out = Some(file),
+            _ => {
+                let text = format!("--out {} needs a --format before it", file.display());
+                return Err(Failure::Usage(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses two forms on standard output.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let printed = self.list.iter().filter(|(_, out)| out.is_none());
+        if printed.count() > 1 {
+            let text = "two formats would stand in one output: give --out FILE behind each";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Writes them all; `json` is the report itself.
+    pub(super) fn write(&self, merged: &Merged, json: &[u8]) -> Result<(), Failure> {
+        for (format, out) in &self.list {
+            let bytes = format.of(merged, json)?;
+            match out {
+                Some(file) => fs::write(file, bytes)
+                    .map_err(|e| Failure::io(&file.display().to_string(), &e))?,
+                None => super::print(&bytes)?,
+            }
+        }
+        Ok(())
+    }
 }
