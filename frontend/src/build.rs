@@ -8,6 +8,7 @@ mod files;
 mod gits;
 mod images;
 mod keys;
+mod payloads;
 mod remote;
 mod request;
 mod several;
@@ -20,7 +21,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use llb::proto::pb;
-use llb::{Definition, Platform};
+use llb::{Definition, Output, Platform};
 use prost::Message as _;
 use stages::diag::{Diagnostic, Report, Sources, Span, rule, suggest};
 use stages::graph::Graph;
@@ -75,20 +76,23 @@ pub async fn run(
     // What is doubted of the graph is said once.
     let mut doubts = loaded.warnings.clone();
     for request in &requests {
-        let (plan, facts, used) = build.plan(&loaded, request).await?;
+        let (plan, facts, used, payloads) =
+            build.plan(&loaded, request, main.files.as_ref()).await?;
         build.warn(&vertex, &doubts, &plan, &facts, &used).await;
         doubts = Report::default();
         let context = build.context(&plan, main.files.as_ref(), &made).await?;
         let keys = keys::metadata(&loaded, request, &plan, &facts, &options);
-        planned.push((plan, facts, context, keys));
+        planned.push((plan, facts, context, payloads, keys));
     }
-    let solves = planned.iter().map(|(plan, facts, context, keys)| async {
-        let solved = build.solve(plan, facts, context).await?;
-        Ok(Solved {
-            keys: keys.clone(),
-            ..solved
-        })
-    });
+    let solves = planned
+        .iter()
+        .map(|(plan, facts, context, payloads, keys)| async {
+            let solved = build.solve(plan, facts, context, payloads).await?;
+            Ok(Solved {
+                keys: keys.clone(),
+                ..solved
+            })
+        });
     let solved = join_all(solves).await.into_iter();
     let mut solved = solved.collect::<Result<Vec<Solved>, Failure>>()?;
     match solved.len() {
@@ -161,27 +165,32 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// The plan of what was asked for, and the keys of the named contexts that it takes images from.
+    /// The plan of what was asked for, the keys of the named contexts that it takes anything from, and the files of
+    /// payloads.
     async fn plan(
         &self,
         loaded: &Loaded,
         request: &Request,
-    ) -> Result<(Plan, Facts, Vec<String>), Failure> {
-        let selection =
-            plan::select(&loaded.graph, request).map_err(|report| self.wrong(report))?;
+        context: Option<&Output>,
+    ) -> Result<(Plan, Facts, Vec<String>, BTreeMap<String, Output>), Failure> {
+        let selected = plan::select(&loaded.graph, request).map_err(|report| self.wrong(report))?;
+        let mut facts = Facts::default();
+        let payloads = self.payloads(&selected, context, &mut facts).await?;
+        let selection = selected.knowing(&facts);
         let wanted = selection.images().map_err(|report| self.wrong(report))?;
         let platform = platform(&selection.setting.lane.platform.value).map_err(|failure| {
             failure.with_lines(self.sources, &selection.setting.lane.platform.span)
         })?;
         let gits = selection.gits().map_err(|report| self.wrong(report))?;
-        let (mut facts, used) = self.images(&wanted, &platform).await?;
+        let mut used = self.images(&wanted, &platform, &mut facts).await?;
+        used.extend(payloads.contexts);
         facts.gits = self.gits(&gits).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;
         policies::check(&plan).map_err(|report| self.wrong(report))?;
         if let PlannedOutput::Product { config, .. } = &mut plan.output {
             config.labels.extend(self.opts.labels.clone());
         }
-        Ok((plan, facts, used))
+        Ok((plan, facts, used, payloads.files))
     }
 
     async fn solve(
@@ -189,6 +198,7 @@ impl Build<'_> {
         plan: &Plan,
         facts: &Facts,
         context: &Context,
+        payloads: &BTreeMap<String, Output>,
     ) -> Result<Solved, Failure> {
         let lanegate = if plan.needs_lanegate() {
             frontend_image::output(self.image)?
@@ -200,6 +210,7 @@ impl Build<'_> {
             let host = Host {
                 caps: self.bridge.caps(),
                 context: context.clone(),
+                payloads,
                 lanegate: lanegate.clone(),
                 worker: self.worker(plan)?,
                 no_cache: &covers,

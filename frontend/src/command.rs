@@ -7,6 +7,7 @@ mod past;
 mod shell;
 mod views;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use std::{fs, io};
 
 use clap::{Parser, Subcommand};
 
-use stages::plan;
-
 use stages::file::Entry;
+use stages::graph::Graph;
+use stages::plan::{self, PayloadFact};
 
 use crate::lanefile::{LaneFile, Loaded, Wrong};
+use crate::payloads;
 
 /// Something is wrong with the lane file.
 const WRONG: u8 = 1;
@@ -139,6 +141,9 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
     } = loaded;
     let mut report = plan::rehearse(&graph);
     report.extend(warnings);
+    report.extend(plan::check_payloads(&graph, |payload| {
+        payloads::look(beside, payload)
+    }));
     let stops = deny_warnings || !report.clone().split().0.is_empty();
     if let Err(report) = report.into_result(()) {
         if stops {
@@ -177,6 +182,17 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Stop> {
 
 fn load(file: &Path) -> Result<Loaded, Stop> {
     load_edited(file, |_| {})
+}
+
+/// What is known of a graph's payloads in the directory that steps take files from.
+fn payload_facts(root: &Path, graph: &Graph) -> Result<BTreeMap<String, PayloadFact>, Stop> {
+    let mut facts = BTreeMap::new();
+    for (name, payload) in &graph.payloads {
+        let found = payloads::look(root, payload)
+            .map_err(|why| Stop::Unable(format!("payload {name}: {why}")))?;
+        facts.extend(found.map(|fact| (name.clone(), fact)));
+    }
+    Ok(facts)
 }
 
 /// The graph of a lane file whose pins are changed on the way.

@@ -12,6 +12,8 @@ pub mod gateway;
 pub mod lanefile;
 #[cfg(feature = "cli")]
 pub mod ledger;
+#[cfg(feature = "cli")]
+pub mod payloads;
 pub mod policies;
 #[cfg(feature = "cli")]
 pub mod progress;

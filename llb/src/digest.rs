@@ -19,6 +19,31 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// Its 64 hex digits.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        self.to_string().split_off("sha256:".len())
+    }
+}
+
+/// A digest that is made of bytes as they come.
+#[derive(Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Takes more bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes that were taken.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::with_capacity(71);
@@ -77,6 +102,16 @@ mod tests {
             Digest::of(b"").to_string(),
             "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
+    }
+
+    #[test]
+    fn bytes_in_parts_are_the_bytes() {
+        let mut hasher = Hasher::default();
+        hasher.update(b"la");
+        hasher.update(b"ne");
+        let digest = hasher.finish();
+        assert_eq!(digest, Digest::of(b"lane"));
+        assert_eq!(format!("sha256:{}", digest.hex()), digest.to_string());
     }
 
     #[test]

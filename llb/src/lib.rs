@@ -47,7 +47,7 @@ pub mod view;
 pub use caps::{Cap, Caps, Missing};
 pub use definition::Definition;
 pub use diff::Diff;
-pub use digest::Digest;
+pub use digest::{Digest, Hasher};
 pub use error::Error;
 pub use exec::{Exec, Network, Proxy, Root, Run, Security};
 pub use file::{Copy, FileOp, Id, MkDir, MkFile, Owner, Rm, Symlink};

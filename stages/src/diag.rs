@@ -179,6 +179,12 @@ pub mod rule {
     pub const NOT_IN_LANE: Rule = Rule("LK017");
     /// A stage that depends on what it is said not to depend on.
     pub const SAME_FOR: Rule = Rule("LK020");
+    /// A payload that is not what its hash says, or whose hash is none.
+    pub const PAYLOAD: Rule = Rule("LK021");
+    /// A payload that is not there.
+    pub const NO_PAYLOAD: Rule = Rule("LK022");
+    /// A payload without a hash to hold it against.
+    pub const UNPINNED: Rule = Rule("LK023");
     /// Another stage's product that would become part of this one's tree.
     pub const COPIED: Rule = Rule("LK030");
     /// Something that an empty root does not have.
@@ -234,6 +240,8 @@ pub mod rule {
 
     /// What is doubtful and stops nothing; every other rule is an error.
     pub const WARNINGS: &[Rule] = &[
+        NO_PAYLOAD,
+        UNPINNED,
         EMPTY_VARIABLE,
         UNVERIFIED,
         EMPTY_HASH,
@@ -250,6 +258,8 @@ pub mod rule {
     /// The rules that an entry of `lint` may allow at its place.
     pub const LINTS: &[Rule] = &[
         UNUSED,
+        NO_PAYLOAD,
+        UNPINNED,
         EMPTY_VARIABLE,
         HASH,
         EMPTY_HASH,
@@ -266,7 +276,7 @@ pub mod rule {
     ];
 
     /// The lints that only a plan shows.
-    pub const OF_PLANS: &[Rule] = &[EMPTY_VARIABLE];
+    pub const OF_PLANS: &[Rule] = &[NO_PAYLOAD, UNPINNED, EMPTY_VARIABLE];
 
     /// The lints that look into texts of the context.
     pub const OF_SCRIPTS: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY];

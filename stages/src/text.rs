@@ -23,6 +23,8 @@ pub enum ValueRef {
     Slot(String),
     /// A switch: `true` or `false`.
     Switch(String),
+    /// Whether a payload is there: `present` or `absent`.
+    Payload(String),
     /// A fact of the lane's target, by its key in the arch table.
     Arch(String),
     /// The commit that the ref of a git source stands for.
@@ -51,7 +53,9 @@ const LANE_FIELDS: [(&str, LaneField); 4] = [
     ("platform", LaneField::Platform),
 ];
 
-const PREFIXES: [&str; 8] = ["pin", "arg", "lane", "slot", "switch", "arch", "env", "git"];
+const PREFIXES: [&str; 9] = [
+    "pin", "arg", "lane", "slot", "switch", "payload", "arch", "env", "git",
+];
 
 impl LaneField {
     /// The field with this name.
@@ -96,6 +100,7 @@ impl ValueRef {
             "arg" => Self::Arg(name.into()),
             "slot" => Self::Slot(name.into()),
             "switch" => Self::Switch(name.into()),
+            "payload" => Self::Payload(name.into()),
             "arch" => Self::Arch(name.into()),
             "env" => Self::Env(name.into()),
             "git" => match name.strip_suffix(".commit") {

@@ -15,19 +15,19 @@ use crate::gateway::join::join_all;
 use crate::gateway::opts::ContextSource;
 
 impl Build<'_> {
-    /// Facts about all images, and the keys of the named contexts that stand in for some of them.
+    /// Finds facts about all images. Gives the keys of the named contexts that stand in for some of them.
     pub(super) async fn images(
         &self,
         wanted: &[Spanned<String>],
         platform: &Platform,
-    ) -> Result<(Facts, Vec<String>), Failure> {
+        facts: &mut Facts,
+    ) -> Result<Vec<String>, Failure> {
         let looked = join_all(
             wanted
                 .iter()
                 .map(|image| self.image(&image.value, platform)),
         )
         .await;
-        let mut facts = Facts::default();
         let mut used = Vec::new();
         let mut failures = Vec::new();
         for (image, looked) in wanted.iter().zip(looked) {
@@ -45,7 +45,7 @@ impl Build<'_> {
         }
         match Failure::all(failures) {
             Some(failure) => Err(failure),
-            None => Ok((facts, used)),
+            None => Ok(used),
         }
     }
 

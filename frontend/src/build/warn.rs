@@ -68,7 +68,7 @@ impl Build<'_> {
             .iter()
             .map(|(name, _)| name)
             .filter(|name| !used.iter().any(|key| key == name) && !frontend(name))
-            .map(|name| format!("context {name}: no stage of this lane starts from it"))
+            .map(|name| format!("context {name}: nothing of this lane is taken from it"))
             .collect()
     }
 }

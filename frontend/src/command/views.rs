@@ -1,15 +1,15 @@
 //! Verbs that show what a lane file says: `plan`, `targets`, `tags`, `arch-table`, `rules`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use stages::arch::ArchTable;
-use stages::plan::{self, Request};
+use stages::plan::{self, Facts, Request};
 use stages::view::{self, Table};
 
-use super::{Stop, load, print};
+use super::{Stop, load, payload_facts, print};
 use crate::lanefile::{Loaded, Wrong};
 use crate::rules;
 
@@ -61,7 +61,13 @@ pub(super) fn plan(asked: &Plan) -> Result<(), Stop> {
         })
     };
     let selection = plan::select(&graph, &request).map_err(wrong)?;
-    let plan = plan::assume(&selection).map_err(wrong)?;
+    let root = asked.read.file.parent().unwrap_or(Path::new(""));
+    let facts = Facts {
+        payloads: payload_facts(root, &graph)?,
+        ..Facts::default()
+    };
+    let selection = selection.knowing(&facts);
+    let plan = plan::assume_with(&selection, &facts).map_err(wrong)?;
     print(&match asked.read.format {
         Format::Table => view::plan_text(&selection, &plan),
         Format::Json => pretty(&view::plan_json(&selection, &plan)),

@@ -21,6 +21,8 @@ use super::opts::CacheImport;
 use super::transport::{self, Connection, Engine, MAX_MESSAGE};
 use crate::generated::llb_bridge_client::LlbBridgeClient;
 
+/// How much of a file one message has, in bytes: well below what gRPC takes without being told.
+const PART: i64 = 2 << 20;
 /// Bits of a file's mode, as Go numbers them (`io/fs.FileMode`).
 const MODE_DIR: u32 = 1 << 31;
 /// Device, pipe, socket, character device, irregular.
@@ -317,6 +319,51 @@ impl Bridge {
             .await?
             .into_inner()
             .data)
+    }
+
+    /// Reads a file of any size, in parts, each handed to `take`.
+    ///
+    /// # Errors
+    /// When it is not there, is no file, or changes its size while it is read.
+    pub async fn read_through(
+        &self,
+        of: &Ref,
+        path: &str,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), Failure> {
+        let stat = self.stat(of, path).await?;
+        if stat.mode & (MODE_DIR | MODE_SPECIAL) != 0 {
+            return Err(Failure::new(format!("{path} is no file")));
+        }
+        let mut offset = 0;
+        while offset < stat.size {
+            let request = gateway::ReadFileRequest {
+                r#ref: of.id.clone(),
+                file_path: path.to_owned(),
+                range: Some(gateway::FileRange {
+                    offset,
+                    length: PART.min(stat.size - offset),
+                }),
+                ..gateway::ReadFileRequest::default()
+            };
+            let data = self
+                .client
+                .clone()
+                .read_file(request)
+                .await?
+                .into_inner()
+                .data;
+            let read = i64::try_from(data.len()).unwrap_or(i64::MAX);
+            if read == 0 || read > stat.size - offset {
+                let size = stat.size;
+                return Err(Failure::new(format!(
+                    "{path} has {size} bytes, and at {offset} the engine read {read} more"
+                )));
+            }
+            take(&data);
+            offset += read;
+        }
+        Ok(())
     }
 
     /// Reads the beginning of a file: at most this many bytes.

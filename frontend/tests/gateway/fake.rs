@@ -414,7 +414,16 @@ impl LlbBridge for Bridge {
         let request = request.into_inner();
         self.log().reads.push(request.file_path.clone());
         match self.find(&request.r#ref, &request.file_path).await? {
-            Some(data) => Ok(Response::new(ReadFileResponse { data })),
+            Some(data) => {
+                let whole = data.len();
+                let number = |n: i64| usize::try_from(n).unwrap_or(0);
+                let (start, length) = match request.range {
+                    Some(range) => (number(range.offset).min(whole), number(range.length)),
+                    None => (0, whole),
+                };
+                let data = data[start..start.saturating_add(length).min(whole)].to_vec();
+                Ok(Response::new(ReadFileResponse { data }))
+            }
             None => Err(Status::unknown(format!(
                 "{} is not a regular file",
                 request.file_path

@@ -475,7 +475,7 @@ async fn what_changes_nothing_is_warned_of() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     option frobnicate: lanekit does not know it
-    context unused: no stage of this lane starts from it
+    context unused: nothing of this lane is taken from it
     ");
     let read_by = llb::Digest::of(&log.solves[0].definition.as_ref().unwrap().def[0]).to_string();
     assert_eq!(

@@ -6,5 +6,6 @@ mod contexts;
 mod fake;
 mod flow;
 mod gits;
+mod payloads;
 mod process;
 mod requests;

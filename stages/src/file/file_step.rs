@@ -53,6 +53,8 @@ pub enum CopyFrom {
     Context(Text),
     /// A file or directory of a git source, or all of it.
     Git(Text, Option<Text>),
+    /// A payload.
+    Payload(Text),
 }
 
 /// `copy` of a step.
@@ -95,13 +97,24 @@ impl FileStep {
         }
     }
 
+    /// The payload that it takes.
+    pub fn payload(&self) -> Option<&Text> {
+        match self {
+            Self::Copy(CopyStep {
+                from: CopyFrom::Payload(payload),
+                ..
+            }) => Some(payload),
+            _ => None,
+        }
+    }
+
     /// Its texts with values.
     pub fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Copy(copy) => {
                 let sub = match &copy.from {
                     CopyFrom::Stage(_, sub) => sub.as_ref(),
-                    CopyFrom::Context(_) | CopyFrom::Git(..) => None,
+                    CopyFrom::Context(_) | CopyFrom::Git(..) | CopyFrom::Payload(_) => None,
                 };
                 let patterns = copy.only.iter().chain(&copy.except);
                 let places = sub.into_iter().chain(&copy.to).chain(&copy.owner);

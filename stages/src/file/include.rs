@@ -192,6 +192,13 @@ impl Document {
             |g| &g.span,
             report,
         );
+        join(
+            &mut self.payloads,
+            other.payloads,
+            "payload",
+            |p| &p.span,
+            report,
+        );
         join(&mut self.lanes, other.lanes, "lane", |l| &l.span, report);
         join(&mut self.groups, other.groups, "group", |g| &g.span, report);
         join(&mut self.stages, other.stages, "stage", |s| &s.span, report);

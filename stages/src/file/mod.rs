@@ -2,6 +2,7 @@
 
 mod file_step;
 mod include;
+mod inputs;
 pub mod keys;
 mod lint;
 mod model;
@@ -14,6 +15,7 @@ mod schema;
 
 pub use file_step::{CopyFrom, CopyStep, FileStep};
 pub use include::{Entry, MAX_INCLUDED, MAX_INCLUDED_BYTES, Walk};
+pub use inputs::{ABSENT, PRESENT, Payload, Sum, sha256_of};
 pub use lint::{AllowLint, Files, PinDemand, PinRule};
 pub use model::*;
 pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::lint::{AllowLint, PinRule};
 use super::read::Text;
-use super::{Cache, FileStep, Guarded, Sandbox, Tmpfs};
+use super::{Cache, FileStep, Guarded, Payload, Sandbox, Tmpfs};
 use crate::diag::{Span, Spanned};
 use crate::text::{ArgEntry, Filter, LaneField, Template};
 
@@ -31,6 +31,8 @@ pub struct Document {
     pub slots: BTreeMap<String, Slot>,
     /// `[git.NAME]`
     pub gits: BTreeMap<String, Git>,
+    /// `[payload.NAME]`
+    pub payloads: BTreeMap<String, Payload>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
     /// `[group.NAME]`
@@ -608,14 +610,44 @@ pub enum Network {
 /// A file or directory of the context.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// The git source that has it, in place of the context.
-    pub git: Option<Text>,
-    /// Path in the context; a directory ends with `/`. Empty is all of a git source.
+    /// What has it.
+    pub source: FileSource,
+    /// Path in the context; a directory ends with `/`. Empty is all of a git source, and the file
+    /// that a payload is.
     pub from: Text,
     /// Directory in which it appears, in place of its own path under the working directory.
     pub at: Option<Template>,
     /// In which lanes it is there.
     pub when: Option<When>,
+}
+
+/// What has a file of a step.
+#[derive(Debug, Clone)]
+pub enum FileSource {
+    /// The context.
+    Context,
+    /// A git source.
+    Git(Text),
+    /// A payload.
+    Payload(Text),
+}
+
+impl File {
+    /// The git source that has it.
+    pub fn git(&self) -> Option<&Text> {
+        match &self.source {
+            FileSource::Git(git) => Some(git),
+            FileSource::Context | FileSource::Payload(_) => None,
+        }
+    }
+
+    /// The payload that it is.
+    pub fn payload(&self) -> Option<&Text> {
+        match &self.source {
+            FileSource::Payload(payload) => Some(payload),
+            FileSource::Context | FileSource::Git(_) => None,
+        }
+    }
 }
 
 /// How a step gets a product.
@@ -681,6 +713,21 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// Every condition in it.
+    pub fn conditions(&self) -> Vec<&When> {
+        let allows = self.allow.iter().flat_map(|allow| &allow.when);
+        let floors = self.floors.iter().flat_map(|floor| &floor.when);
+        let own = [&self.ask, &self.demand]
+            .into_iter()
+            .flat_map(Json::conditions);
+        self.when
+            .iter()
+            .chain(allows)
+            .chain(floors)
+            .chain(own)
+            .collect()
+    }
+
     /// The stage in whose builds it checks, and for whose consumers it decides.
     pub fn subject(&self) -> &Text {
         self.belongs.as_ref().unwrap_or(&self.of)
@@ -863,6 +910,8 @@ pub enum Attribute {
     Switch(String),
     /// `lane.set.NAME`
     Set(String),
+    /// `payload.NAME`: `present` or `absent`.
+    Payload(String),
     /// `request.NAME`, which refusals alone may look at.
     Request(RequestField),
 }
@@ -877,7 +926,7 @@ pub enum RequestField {
 }
 
 impl Attribute {
-    /// Reads `lane.target`, `slot.NAME`, `switch.NAME`.
+    /// Reads `lane.target`, `slot.NAME`, `switch.NAME`, `payload.NAME`.
     pub fn parse(text: &str) -> Option<Self> {
         let (prefix, name) = text.split_once('.')?;
         match prefix {
@@ -887,6 +936,7 @@ impl Attribute {
             },
             "slot" => Some(Self::Slot(name.to_owned())),
             "switch" => Some(Self::Switch(name.to_owned())),
+            "payload" => Some(Self::Payload(name.to_owned())),
             _ => None,
         }
     }
@@ -899,6 +949,7 @@ impl fmt::Display for Attribute {
             Self::Slot(name) => write!(f, "slot.{name}"),
             Self::Switch(name) => write!(f, "switch.{name}"),
             Self::Set(name) => write!(f, "lane.set.{name}"),
+            Self::Payload(name) => write!(f, "payload.{name}"),
             Self::Request(RequestField::Stage) => f.write_str("request.stage"),
             Self::Request(RequestField::Output) => f.write_str("request.output"),
         }

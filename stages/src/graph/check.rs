@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 pub(super) use super::templates::{templates_of, templates_of_brings};
-use super::{Edge, Graph, unknown};
+use super::{Edge, Graph, payloads, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
-    Attribute, Brings, CopyFrom, FileStep, Form, From, Json, Lane, Stage, Step, Take, When,
+    Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Json, Lane, Stage, Step, Take,
+    When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -340,6 +341,9 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
         .filter_map(Step::file)
         .filter_map(|file| file.git());
     gits.for_each(|git| git_exists(graph, git, report));
+    let payloads = stage.steps.iter().filter_map(Step::file);
+    let payloads = payloads.filter_map(FileStep::payload);
+    payloads.for_each(|payload| payloads::exists(graph, payload, report));
     let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
     for step in &stage.steps {
         if let Some(first) = seen.insert(&step.name.value, &step.name.span) {
@@ -408,8 +412,13 @@ fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
     templates_of_brings(brings, &mut |template| {
         check_template(graph, template, report)
     });
-    let gits = brings.files.iter().filter_map(|file| file.git.as_ref());
-    gits.for_each(|git| git_exists(graph, git, report));
+    for file in &brings.files {
+        match &file.source {
+            FileSource::Context => {}
+            FileSource::Git(git) => git_exists(graph, git, report),
+            FileSource::Payload(payload) => payloads::exists(graph, payload, report),
+        }
+    }
 }
 
 fn check_when(graph: &Graph, when: &When, report: &mut Report) {
@@ -468,6 +477,7 @@ fn check_attribute(graph: &Graph, attribute: &Attribute, span: &Span, report: &m
                 graph.constants(),
             ));
         }
+        Attribute::Payload(name) => payloads::exists(graph, &named(name), report),
         Attribute::Lane(_)
         | Attribute::Switch(_)
         | Attribute::Slot(_)
@@ -526,6 +536,7 @@ fn check_value(graph: &Graph, value: &ValueRef, span: &Span, report: &mut Report
         ValueRef::Commit(name) if !graph.gits.contains_key(name) => {
             report.push(unknown("git source", &spanned(name), graph.gits.keys()));
         }
+        ValueRef::Payload(name) => payloads::exists(graph, &spanned(name), report),
         ValueRef::Set(name) if !graph.sets(name) => {
             report.push(unknown(
                 "constant of a lane",

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::templates::{templates_of_brings, templates_of_step, templates_of_work};
 use super::{Graph, Setting, brings_conditions, entry_conditions, slots};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Attribute, Brings, Command, From, Stage, Step, When};
+use crate::file::{Attribute, Brings, Command, FileSource, From, Stage, Step, When};
 use crate::text::{ArgEntry, LaneField, Template, ValueRef};
 
 /// A stage as some lanes have it.
@@ -167,6 +167,7 @@ impl<'g> Reads<'_, 'g> {
             ValueRef::Lane(field) => self.attribute(Attribute::Lane(*field), span),
             ValueRef::Set(name) => self.attribute(Attribute::Set(name.clone()), span),
             ValueRef::Slot(name) => self.attribute(Attribute::Slot(name.clone()), span),
+            ValueRef::Payload(name) => self.attribute(Attribute::Payload(name.clone()), span),
             ValueRef::Switch(name) => self.attribute(Attribute::Switch(name.clone()), span),
             ValueRef::Arch(_) => {
                 self.attribute(Attribute::Lane(LaneField::Target), span);
@@ -195,6 +196,10 @@ impl<'g> Reads<'_, 'g> {
                 if let Some(git) = file.git() {
                     self.git(&git.value);
                 }
+                if let Some(payload) = file.payload() {
+                    let read = Attribute::Payload(payload.value.clone());
+                    self.attribute(read, &payload.span);
+                }
             }
         }
         let graph = self.setting.graph;
@@ -212,8 +217,15 @@ impl<'g> Reads<'_, 'g> {
     fn brings(&mut self, brings: &'g Brings) {
         self.whens(brings_conditions(brings));
         templates_of_brings(brings, &mut |template| self.template(template));
-        for git in brings.files.iter().filter_map(|file| file.git.as_ref()) {
-            self.git(&git.value);
+        for file in &brings.files {
+            match &file.source {
+                FileSource::Context => {}
+                FileSource::Git(git) => self.git(&git.value),
+                FileSource::Payload(payload) => {
+                    let read = Attribute::Payload(payload.value.clone());
+                    self.attribute(read, &payload.span);
+                }
+            }
         }
         for entry in &brings.args {
             if let ArgEntry::One { value, span, .. } = entry {

@@ -10,6 +10,7 @@ mod gates;
 mod group;
 pub mod instance;
 pub mod lint;
+mod payloads;
 mod pins;
 mod presence;
 mod setting;
@@ -26,7 +27,7 @@ use fast_glob::glob_match;
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
     AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Group, Host,
-    Json, Kit, Lane, Output, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
+    Json, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -55,6 +56,8 @@ pub struct Graph {
     pub slots: BTreeMap<String, Slot>,
     /// `[git.NAME]`
     pub gits: BTreeMap<String, Git>,
+    /// `[payload.NAME]`
+    pub payloads: BTreeMap<String, Payload>,
     /// `[lane.NAME]`
     pub lanes: BTreeMap<String, Lane>,
     /// `[group.NAME]`
@@ -86,6 +89,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         refuse: document.refuse,
         slots: document.slots,
         gits: document.gits,
+        payloads: document.payloads,
         lanes: document.lanes,
         groups: document.groups,
         stages: document.stages,
@@ -107,6 +111,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         instance::check(&graph, &mut report);
         gates::check(&graph, &mut report);
     }
+    payloads::check(&graph, &mut report);
     stamp::check(&graph, &mut report);
     let mut unused = Report::default();
     if report.is_empty() {
@@ -190,13 +195,7 @@ impl Graph {
                     names.push(Spanned::new(name.as_str(), span.clone()));
                 }
             }
-            names.extend(
-                brings
-                    .files
-                    .iter()
-                    .filter_map(|file| file.git.as_ref())
-                    .map(text),
-            );
+            names.extend(brings.files.iter().filter_map(|file| file.git()).map(text));
         }
         let files = stage.steps.iter().filter_map(Step::file);
         names.extend(files.filter_map(|file| file.git()).map(text));
@@ -289,6 +288,7 @@ impl Graph {
                 .values()
                 .map(|derived| derived.from.value.as_str()),
         );
+        patterns.extend(self.pins_of_payloads());
         for gate in self.gates.values() {
             let own = [&gate.ask, &gate.demand];
             let own = own.into_iter().flat_map(Json::templates);
@@ -310,15 +310,7 @@ impl Graph {
         all.extend(choices.flat_map(|choice| &choice.when));
         all.extend(self.refuse.iter().map(|refuse| &refuse.when));
         for gate in self.gates.values() {
-            all.extend(&gate.when);
-            all.extend(gate.allow.iter().flat_map(|allow| &allow.when));
-            all.extend(gate.floors.iter().flat_map(|floor| &floor.when));
-            all.extend(
-                gate.ask
-                    .conditions()
-                    .into_iter()
-                    .chain(gate.demand.conditions()),
-            );
+            all.extend(gate.conditions());
         }
         all
     }

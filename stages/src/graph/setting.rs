@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::payloads::payloads_of;
 use super::{Edge, Graph};
 use crate::arch::{ArchTable, Target};
 use crate::diag::Spanned;
-use crate::file::{Attribute, Brings, From, Lane, Part, Refuse, RequestField, Stage, Step, When};
+use crate::file::{
+    ABSENT, Attribute, Brings, Clause, From, Lane, PRESENT, Part, Refuse, RequestField, Stage,
+    Step, When,
+};
 use crate::text::LaneField;
 
 /// A lane and what its switches are.
@@ -19,6 +23,9 @@ pub struct Setting<'g> {
     pub lane: &'g Lane,
     /// Every switch of the graph.
     pub switches: BTreeMap<&'g str, bool>,
+    /// Whether payloads are there, as far as that is known: what nobody looked for counts as
+    /// absent.
+    pub payloads: BTreeMap<&'g str, bool>,
     /// What the caller named of the lane; nothing while all lanes are looked at.
     pub asked: Asked<'g>,
 }
@@ -45,6 +52,7 @@ impl Graph {
             name,
             lane,
             switches,
+            payloads: BTreeMap::new(),
             asked: Asked::default(),
         }
     }
@@ -56,20 +64,43 @@ impl Graph {
         settings
     }
 
-    /// Every lane, and every lane with one switch turned: what the checks look at. Not every
-    /// combination of switches, whose number doubles with each.
+    /// Every lane, and every lane with one switch turned, without payloads, with each alone and
+    /// with all: what the checks look at. Not every combination of switches and payloads, whose
+    /// number doubles with each.
     pub(super) fn all_settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for (name, lane) in &self.lanes {
             let plain = self.setting(name, lane);
-            for switch in self.switches.keys() {
-                let mut turned = plain.clone();
-                turned.switches.entry(switch).and_modify(|on| *on = !*on);
-                settings.push(turned);
+            for payloads in self.payload_states() {
+                let setting = Setting {
+                    payloads,
+                    ..plain.clone()
+                };
+                for switch in self.switches.keys() {
+                    let mut turned = setting.clone();
+                    turned.switches.entry(switch).and_modify(|on| *on = !*on);
+                    settings.push(turned);
+                }
+                settings.push(setting);
             }
-            settings.push(plain);
         }
         settings
+    }
+}
+
+impl Graph {
+    /// Which payloads are there, as the checks look at it: none, each alone, all.
+    pub(crate) fn payload_states(&self) -> Vec<BTreeMap<&str, bool>> {
+        let names = || self.payloads.keys().map(String::as_str);
+        let state = |there: &dyn Fn(&str) -> bool| names().map(|n| (n, there(n))).collect();
+        let mut states = vec![state(&|_| false)];
+        if self.payloads.len() > 1 {
+            states.extend(names().map(|alone| state(&|name| name == alone)));
+        }
+        if !self.payloads.is_empty() {
+            states.push(state(&|_| true));
+        }
+        states
     }
 }
 
@@ -80,12 +111,15 @@ impl<'g> Setting<'g> {
     }
 
     fn meets(&self, when: &When) -> bool {
-        let clauses = when.clauses.iter().all(|c| {
-            let value = self.value_of(&c.what);
-            value.is_some_and(|value| c.any_of.iter().any(|any| any.value == value))
-        });
+        let clauses = when.clauses.iter().all(|clause| self.clause(clause));
         let not = when.not.as_ref().is_none_or(|not| !self.meets(not));
         clauses && not && (when.any.is_empty() || when.any.iter().any(|any| self.meets(any)))
+    }
+
+    /// Whether one clause holds.
+    pub(super) fn clause(&self, clause: &Clause) -> bool {
+        let value = self.value_of(&clause.what);
+        value.is_some_and(|value| clause.any_of.iter().any(|any| any.value == value))
     }
 
     /// The value of what a condition may look at; none where the lane has none.
@@ -94,10 +128,29 @@ impl<'g> Setting<'g> {
             Attribute::Lane(field) => self.attribute(*field),
             Attribute::Slot(slot) => self.choice(slot).map(|(name, _)| name.to_owned()),
             Attribute::Set(name) => self.lane.set.get(name).map(|text| text.value.clone()),
+            Attribute::Payload(name) => Some(self.presence(name).to_owned()),
             Attribute::Request(RequestField::Stage) => self.asked.stage.map(str::to_owned),
             Attribute::Request(RequestField::Output) => self.asked.output.map(str::to_owned),
             Attribute::Switch(name) => self.switches.get(name.as_str()).map(bool::to_string),
         }
+    }
+
+    /// Whether a payload is there.
+    pub fn has_payload(&self, name: &str) -> bool {
+        self.payloads.get(name) == Some(&true)
+    }
+
+    /// The same as a word.
+    pub(crate) fn presence(&self, payload: &str) -> &'static str {
+        match self.has_payload(payload) {
+            true => PRESENT,
+            false => ABSENT,
+        }
+    }
+
+    /// Whether everything that a condition looks at is known.
+    pub(crate) fn knows(&self, when: &When) -> bool {
+        payloads_of(vec![when]).all(|name| self.payloads.contains_key(name))
     }
 
     /// The value of an attribute of the lane.
@@ -115,12 +168,13 @@ impl<'g> Setting<'g> {
         target(self.lane)
     }
 
-    /// The combination of this setting that the file refuses, if it does.
+    /// The combination of this setting that the file refuses, if it does. What looks at a payload
+    /// that nobody looked for does not refuse yet.
     pub fn refusal(&self) -> Option<&'g Refuse> {
         self.graph
             .refuse
             .iter()
-            .find(|refuse| self.meets(&refuse.when))
+            .find(|refuse| self.knows(&refuse.when) && self.meets(&refuse.when))
     }
 
     /// Whether the lane has a stage.
@@ -144,12 +198,13 @@ impl<'g> Setting<'g> {
         }
     }
 
-    /// The steps of a stage that the lane has.
+    /// The steps of a stage that the lane has. One that copies a payload is there where that is.
     pub fn steps(&self, stage: &'g Stage) -> impl Iterator<Item = &'g Step> {
-        stage
-            .steps
-            .iter()
-            .filter(|step| self.holds(step.when.as_ref()))
+        stage.steps.iter().filter(|step| {
+            let payload = step.file().and_then(|file| file.payload());
+            let there = payload.is_none_or(|payload| self.has_payload(&payload.value));
+            there && self.holds(step.when.as_ref())
+        })
     }
 
     /// What a step declares, and what those of its kits bring that the lane has.

@@ -116,6 +116,7 @@ fn names(graph: &Graph, report: &mut Report) {
             | ValueRef::Set(_)
             | ValueRef::Slot(_)
             | ValueRef::Switch(_)
+            | ValueRef::Payload(_)
             | ValueRef::Arch(_)
             | ValueRef::Commit(_)
             | ValueRef::Env(_) => {}
@@ -184,6 +185,14 @@ fn names(graph: &Graph, report: &mut Report) {
         if !gits.contains(name.as_str()) {
             let help = "take files of it: files = [{ git, at }], name its commit, or delete it";
             unused("git source", name, &git.span, help);
+        }
+    }
+    let payloads = graph.payloads_used();
+    for (name, payload) in &graph.payloads {
+        if !payloads.contains(name.as_str()) {
+            let help =
+                "take it: files = [{ payload = \"NAME\" }], let a `when` look at it, or delete it";
+            unused("payload", name, &payload.span, help);
         }
     }
     for (name, kit) in &graph.kits {

@@ -217,6 +217,7 @@ mod tests {
             args: BTreeMap::new(),
             images: BTreeMap::new(),
             gits: BTreeMap::new(),
+            payloads: BTreeMap::new(),
             nodes: nodes.iter().map(node).collect(),
         }
     }

@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{By, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, SCHEMA, short};
+use super::{
+    By, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, PayloadKey, SCHEMA, short,
+};
 use crate::file::{Access, Network, Sandbox, Sharing};
 use crate::lower::ExecOptions;
 use crate::plan::{
     CacheMount, Commit, CopiedPart, CopySource, Facts, FileCopy, FileWork, GitSource, GuardedMount,
-    HostSetting, ImageSource, Merge, Owner, OwnerId, Plan, PlannedGate, PlannedStage, PlannedStep,
-    Product, Request, StageIndex, Start, StepFile, TreePath, UseCopy, UseMount, Work,
+    HostSetting, ImageSource, Merge, Owner, OwnerId, PayloadFact, Plan, PlannedGate, PlannedStage,
+    PlannedStep, Product, Request, StageIndex, Start, StepFile, TreePath, UseCopy, UseMount, Work,
 };
 
 /// Digests of the files and directories of the context, by path, as far as they are known.
@@ -70,10 +72,19 @@ pub fn make(
         args: request.args.clone(),
         images: images.collect(),
         gits: gits.collect(),
+        payloads: plan.payloads.iter().map(payload).collect(),
         nodes: maker.nodes,
     };
     manifest.seal();
     manifest
+}
+
+fn payload((name, fact): (&String, &PayloadFact)) -> (String, Option<PayloadKey>) {
+    let found = match fact.clone() {
+        PayloadFact::Absent => None,
+        PayloadFact::Present { path, sha256 } => Some(PayloadKey { path, sha256 }),
+    };
+    (name.clone(), found)
 }
 
 /// What stands for an image in a key.
@@ -479,9 +490,24 @@ impl Maker<'_> {
             StepFile::Git { git, from, to } => {
                 made_of.content(place(to), &format!("git:{git}"), from);
             }
+            StepFile::Payload { payload, from, to } => {
+                made_of.files.insert(place(to), self.payload(payload, from));
+            }
             StepFile::Script { to, text } => {
                 made_of.files.insert(place(to), text_key(text));
             }
+        }
+    }
+
+    /// A payload goes by the hash that was measured.
+    fn payload(&self, name: &str, path: &str) -> FileKey {
+        let digest = match self.facts.payloads.get(name) {
+            Some(PayloadFact::Present { sha256, .. }) => sha256.chars().take(32).collect(),
+            Some(PayloadFact::Absent) | None => String::new(),
+        };
+        FileKey {
+            path: path.to_owned(),
+            digest,
         }
     }
 
@@ -601,6 +627,13 @@ impl Maker<'_> {
             CopySource::Git { git, path, to } => {
                 made_of.put("to", to);
                 made_of.content("copy".to_owned(), &format!("git:{git}"), path);
+            }
+            CopySource::Payload { payload, path, to } => {
+                made_of.put("to", to);
+                made_of.put("name", path.rsplit('/').next().unwrap_or(path));
+                made_of
+                    .files
+                    .insert(to.clone(), self.payload(payload, path));
             }
             CopySource::Context { path, to } => {
                 made_of.put("to", to);

@@ -41,6 +41,9 @@ pub struct Manifest {
     /// The commits that were looked up, by the names of git sources.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gits: BTreeMap<String, GitKey>,
+    /// What was found of payloads, by name; nothing for one that was absent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub payloads: BTreeMap<String, Option<PayloadKey>>,
     /// Each behind what it consumes.
     pub nodes: Vec<Node>,
 }
@@ -64,6 +67,15 @@ pub struct GitKey {
     pub commit: String,
     /// What the ref itself is.
     pub object: String,
+}
+
+/// A payload as it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PayloadKey {
+    /// Its path in its context.
+    pub path: String,
+    /// Of its bytes, in hex.
+    pub sha256: String,
 }
 
 /// A vertex that has a key.

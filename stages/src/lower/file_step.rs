@@ -121,8 +121,16 @@ impl Lowering<'_> {
                 };
                 (above(op, to).copy(changed(one)), what)
             }
+            CopySource::Payload { payload, path, to } => {
+                let files = self.payload(payload)?;
+                let normal = self.normal(stage, step, &files, path, copy.mode)?;
+                let what = format!("copy payload {payload} to {to}");
+                let one = copy_to(&normal, &self.files_at(path), to);
+                (above(op, to).copy(changed(one)), what)
+            }
             CopySource::Context { path, to } => {
-                let normal = self.normal(stage, step, path, copy.mode)?;
+                let context = self.context_for(path)?;
+                let normal = self.normal(stage, step, &context, path, copy.mode)?;
                 let what = format!("copy {path} to {to}");
                 let one = copy_to(&normal, &self.files_at(path), to);
                 (above(op, to).copy(changed(one)), what)
@@ -130,21 +138,26 @@ impl Lowering<'_> {
         })
     }
 
-    /// A file or directory of the context with a mode that no checkout changes, so that what the
+    /// What has a path of the context.
+    pub(super) fn context_for(&self, path: &str) -> Result<Output, Failed> {
+        self.context.clone().ok_or_else(|| {
+            let text = format!("there is no context to take `{path}` from");
+            Failed::new(rule::ENGINE, text)
+        })
+    }
+
+    /// A file or directory of the context, or a payload, with a mode that no checkout changes, so that what the
     /// copy of it into a root is keyed by has none either.
     fn normal(
         &self,
         stage: &PlannedStage,
         step: &PlannedStep,
+        files: &Output,
         path: &str,
         mode: Option<u16>,
     ) -> Result<Output, Failed> {
-        let Some(context) = &self.context else {
-            let text = format!("there is no context to take `{path}` from");
-            return Err(Failed::new(rule::ENGINE, text));
-        };
         let to = self.files_at(path);
-        let copy = Copy::new(context.clone(), format!("/{path}"), &to)
+        let copy = Copy::new(files.clone(), format!("/{path}"), &to)
             .follow_symlink()
             .contents()
             .make_parents()

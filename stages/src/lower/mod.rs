@@ -13,6 +13,7 @@ mod file_step;
 mod gate;
 mod git;
 mod merge;
+mod payload;
 mod step;
 mod tree;
 mod windows;
@@ -38,6 +39,8 @@ pub struct Host<'a> {
     pub caps: &'a Caps,
     /// Where the context comes from.
     pub context: Context,
+    /// The files that have the payloads which are there, by name.
+    pub payloads: &'a BTreeMap<String, Output>,
     /// Where `lanegate` comes from; gates cannot run without it.
     pub lanegate: Option<Output>,
     /// What gates run on: the engine's own platform.
@@ -114,6 +117,7 @@ pub struct LoweredGate {
 
 pub use gate::{REPORT, VERDICT};
 pub use git::git;
+pub use payload::payload_of_client;
 
 /// Makes the LLB of a plan.
 ///

@@ -163,11 +163,8 @@ impl Lowering<'_> {
         for file in files {
             match file {
                 StepFile::Context { from, to } => {
-                    let Some(context) = &self.context else {
-                        let text = format!("there is no context to take `{from}` from");
-                        return Err(Failed::new(crate::diag::rule::ENGINE, text));
-                    };
-                    let copy = Copy::new(context.clone(), format!("/{from}"), self.files_at(to));
+                    let context = self.context_for(from)?;
+                    let copy = Copy::new(context, format!("/{from}"), self.files_at(to));
                     // A link that is listed stands for its target: that is sent too.
                     let copy = copy.follow_symlink().contents().make_parents();
                     op = op.copy(copy.mode(FILE_MODE));
@@ -177,6 +174,15 @@ impl Lowering<'_> {
                     let checkout = self.checkout(git)?;
                     let copy = Copy::new(checkout, format!("/{from}"), format!("/{to}"));
                     op = op.copy(copy.follow_symlink().contents().make_parents());
+                }
+                StepFile::Payload { payload, from, to } => {
+                    let copy = Copy::new(
+                        self.payload(payload)?,
+                        format!("/{from}"),
+                        self.files_at(to),
+                    );
+                    let copy = copy.follow_symlink().make_parents();
+                    op = op.copy(copy.mode(FILE_MODE));
                 }
                 StepFile::Script { to, text } => {
                     let path = self.files_at(to);

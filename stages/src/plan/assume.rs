@@ -1,8 +1,8 @@
 //! Plans without an engine: what can be known of every lane before anything is looked up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Facts, Plan, Request, Selection, plan, select};
+use super::{Facts, PayloadFact, Plan, Request, Selection, plan, select};
 use crate::diag::{Report, rule};
 use crate::graph::Graph;
 
@@ -37,27 +37,31 @@ pub fn rehearse(graph: &Graph) -> Report {
     let mut said = BTreeSet::new();
     let mut left = MOST;
     for request in requests(graph) {
-        let planned = select(graph, &request).and_then(|selection| {
-            left = left.saturating_sub(selection.order().len());
-            let images = selection.images().err().unwrap_or_default();
-            let mut report = images;
-            match assume(&selection) {
-                Ok(plan) => plan.warnings.into_iter().for_each(|one| report.push(one)),
-                Err(wrong) => report.extend(wrong),
-            }
-            report.into_result(())
-        });
-        let wrong = planned.err().unwrap_or_default();
-        // The file says itself that this is not built.
-        let refused = wrong
-            .diagnostics()
-            .iter()
-            .any(|diagnostic| diagnostic.rule == rule::REFUSED);
-        if !refused {
-            for diagnostic in wrong.diagnostics() {
-                let place = diagnostic.at.as_ref().map(|(span, _)| span.clone());
-                if said.insert((place, diagnostic.rule, diagnostic.message.clone())) {
-                    report.push(diagnostic.clone());
+        for payloads in graph.payload_states() {
+            let facts = supposed(graph, &payloads);
+            let planned = select(graph, &request).and_then(|selection| {
+                let selection = selection.knowing(&facts);
+                left = left.saturating_sub(selection.order().len());
+                let images = selection.images().err().unwrap_or_default();
+                let mut report = images;
+                match assume_with(&selection, &facts) {
+                    Ok(plan) => plan.warnings.into_iter().for_each(|one| report.push(one)),
+                    Err(wrong) => report.extend(wrong),
+                }
+                report.into_result(())
+            });
+            let wrong = planned.err().unwrap_or_default();
+            // The file says itself that this is not built.
+            let refused = wrong
+                .diagnostics()
+                .iter()
+                .any(|diagnostic| diagnostic.rule == rule::REFUSED);
+            if !refused {
+                for diagnostic in wrong.diagnostics() {
+                    let place = diagnostic.at.as_ref().map(|(span, _)| span.clone());
+                    if said.insert((place, diagnostic.rule, diagnostic.message.clone())) {
+                        report.push(diagnostic.clone());
+                    }
                 }
             }
         }
@@ -66,6 +70,25 @@ pub fn rehearse(graph: &Graph) -> Report {
         }
     }
     report
+}
+
+/// Payloads that are there count as what they should be.
+fn supposed(graph: &Graph, payloads: &BTreeMap<&str, bool>) -> Facts {
+    let fact = |(name, there): (&&str, &bool)| {
+        let payload = graph.payloads.get(*name)?;
+        let fact = match there {
+            false => PayloadFact::Absent,
+            true => PayloadFact::Present {
+                path: payload.path.value.clone(),
+                sha256: graph.hash_of(payload, &BTreeMap::new()).unwrap_or_default(),
+            },
+        };
+        Some(((*name).to_owned(), fact))
+    };
+    Facts {
+        payloads: payloads.iter().filter_map(fact).collect(),
+        ..Facts::default()
+    }
 }
 
 /// Every output of every lane, with every switch at its default, then with one turned.

@@ -6,8 +6,8 @@ use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
 use super::windows::{self, path::Spelling};
 use super::{
-    CopySource, Facts, FileCopy, FileWork, ImageConfig, Plan, PlannedOutput, PlannedStage, Product,
-    Selection, StageIndex, Start, StepFile, Work, gate, merge, step,
+    CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedOutput,
+    PlannedStage, Product, Selection, StageIndex, Start, StepFile, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{From, Part, Stage, TreeEntry};
@@ -61,17 +61,22 @@ pub(super) struct Planner<'s, 'g> {
 /// Absent values, paths that cannot be, trees and mounts in each other's way: all at once.
 pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
     let selection = &selection.knowing(facts);
+    selection.judge().into_result(())?;
+    let (wrong, told) = selection.judge_payloads(facts).split();
     let mut planner = Planner {
         selection,
         facts,
         stages: Vec::new(),
         inherited: Vec::new(),
         index: BTreeMap::new(),
-        report: Report::default(),
+        report: wrong,
         unpublishable: Vec::new(),
         annotations: BTreeMap::new(),
         gits: BTreeMap::new(),
-        warnings: Vec::new(),
+        warnings: match selection.assumed {
+            true => Vec::new(),
+            false => told.diagnostics().to_vec(),
+        },
         spelling: Spelling::of(&selection.setting.lane.platform.value),
         variables: BTreeMap::new(),
     };
@@ -120,12 +125,21 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             gates,
             context,
             gits,
+            payloads: payloads(selection, facts),
             warnings,
             annotations,
             unpublishable,
         }),
         None => Err(report.sorted()),
     }
+}
+
+/// What was found of the payloads that a selection hangs on.
+fn payloads(selection: &Selection<'_>, facts: &Facts) -> BTreeMap<String, PayloadFact> {
+    let wanted = selection.payloads();
+    let mut found = facts.payloads.clone();
+    found.retain(|name, _| wanted.contains(name.as_str()));
+    found
 }
 
 impl<'g> Planner<'_, 'g> {
@@ -395,7 +409,7 @@ fn context(stages: &[PlannedStage], output: Option<&PlannedOutput>) -> Vec<Strin
     let files = steps().flat_map(|step| step.files.values().flatten());
     let files = files.filter_map(|file| match file {
         StepFile::Context { from, .. } => Some(from),
-        StepFile::Git { .. } | StepFile::Script { .. } => None,
+        StepFile::Git { .. } | StepFile::Payload { .. } | StepFile::Script { .. } => None,
     });
     let copied = steps().filter_map(|step| match &step.work {
         Work::File(FileWork::Copy(FileCopy {

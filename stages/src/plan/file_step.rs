@@ -227,7 +227,18 @@ impl Filler<'_, '_, '_> {
                 }
                 Some(CopySource::Part { stage, path, to })
             }
-            (CopyFrom::Context(_) | CopyFrom::Git(..) | CopyFrom::Stage(..), None) => None,
+            (CopyFrom::Payload(payload), Some(to)) => Some(CopySource::Payload {
+                path: self.planner.payload(&payload.value)?,
+                payload: payload.value.clone(),
+                to,
+            }),
+            (
+                CopyFrom::Context(_)
+                | CopyFrom::Git(..)
+                | CopyFrom::Payload(_)
+                | CopyFrom::Stage(..),
+                None,
+            ) => None,
         }
     }
 

@@ -7,7 +7,7 @@ use super::build::Planner;
 use super::command;
 use super::step::{FILES, place};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Brings, File, PinsFile};
+use crate::file::{Brings, File, FileSource, PinsFile};
 
 /// Files by the place of their mount.
 type Files = BTreeMap<String, Vec<StepFile>>;
@@ -50,7 +50,11 @@ fn listed(
     file: &File,
     env: &BTreeMap<String, String>,
 ) -> Option<(String, StepFile)> {
-    let from = file.from.value.trim_end_matches('/').to_owned();
+    let mut from = file.from.value.trim_end_matches('/').to_owned();
+    if let Some(payload) = file.payload() {
+        // Where it is absent, so is this entry.
+        from = planner.payload(&payload.value)?;
+    }
     let (mount, to) = match &file.at {
         None => (FILES.to_owned(), from.clone()),
         Some(at) => {
@@ -61,12 +65,16 @@ fn listed(
             (at, if directory { String::new() } else { name })
         }
     };
-    let entry = match &file.git {
-        None => StepFile::Context { from, to },
-        Some(git) => {
+    let entry = match &file.source {
+        FileSource::Context => StepFile::Context { from, to },
+        FileSource::Git(git) => {
             planner.take_git(&git.value);
             let git = git.value.clone();
             StepFile::Git { git, from, to }
+        }
+        FileSource::Payload(payload) => {
+            let payload = payload.value.clone();
+            StepFile::Payload { payload, from, to }
         }
     };
     Some((mount, entry))
@@ -112,6 +120,9 @@ fn put(files: &mut Files, mount: String, entry: StepFile, span: &Span, report: &
 
 fn target(file: &StepFile) -> &str {
     match file {
-        StepFile::Context { to, .. } | StepFile::Git { to, .. } | StepFile::Script { to, .. } => to,
+        StepFile::Context { to, .. }
+        | StepFile::Git { to, .. }
+        | StepFile::Payload { to, .. }
+        | StepFile::Script { to, .. } => to,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::Planner;
-use super::{Facts, Selection, What};
+use super::{Selection, What};
 use crate::diag::{Report, Span};
 
 /// What a ref of a git source stands for.
@@ -57,17 +57,6 @@ impl Selection<'_> {
             .filter_map(|name| self.git(name, &mut report))
             .collect();
         report.into_result(gits)
-    }
-
-    /// The same, with the commits that were looked up.
-    pub(super) fn knowing(&self, facts: &Facts) -> Self {
-        let commits = facts.gits.iter();
-        Self {
-            commits: commits
-                .map(|(name, found)| (name.clone(), found.commit.clone()))
-                .collect(),
-            ..self.clone()
-        }
     }
 
     /// A git source with its values.

@@ -16,6 +16,7 @@ mod layers;
 mod merge;
 mod mounts;
 mod output;
+mod payload;
 mod placed;
 mod select;
 mod step;
@@ -35,6 +36,7 @@ pub use config::ImageConfig;
 pub use git::{Commit, GitSource};
 pub use group::requests;
 pub use merge::{Marker, Merge, MergePart};
+pub use payload::{PayloadFact, check_payloads, pick};
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
 pub(crate) use tree::{directories, inside};
@@ -57,6 +59,8 @@ pub struct Facts {
     pub images: BTreeMap<String, ImageFact>,
     /// What the refs of git sources stand for, by the sources' names.
     pub gits: BTreeMap<String, Commit>,
+    /// What was found of payloads, by name.
+    pub payloads: BTreeMap<String, PayloadFact>,
 }
 
 /// A resolved image.
@@ -111,6 +115,8 @@ pub struct Plan {
     pub context: Vec<String>,
     /// The git sources that steps take files of, by name.
     pub gits: BTreeMap<String, GitSource>,
+    /// What was found of the payloads that it hangs on, by name.
+    pub payloads: BTreeMap<String, PayloadFact>,
     /// What is not wrong, and perhaps not meant.
     pub warnings: Vec<Diagnostic>,
     /// Annotations of the image's manifest.
@@ -282,6 +288,15 @@ pub enum StepFile {
         /// The source's name.
         git: String,
         /// Path in it, without a `/` at either end; empty is all of it.
+        from: String,
+        /// Path below the mount.
+        to: String,
+    },
+    /// A payload.
+    Payload {
+        /// Its name.
+        payload: String,
+        /// Path in its context.
         from: String,
         /// Path below the mount.
         to: String,

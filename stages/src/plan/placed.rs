@@ -39,6 +39,7 @@ fn by_work(work: &FileWork) -> Vec<TreePath> {
             from:
                 CopySource::Part { to, .. }
                 | CopySource::Git { to, .. }
+                | CopySource::Payload { to, .. }
                 | CopySource::Context { to, .. },
             ..
         }) if to.ends_with('/') => Vec::new(),
@@ -46,6 +47,7 @@ fn by_work(work: &FileWork) -> Vec<TreePath> {
             from:
                 CopySource::Part { to, .. }
                 | CopySource::Git { to, .. }
+                | CopySource::Payload { to, .. }
                 | CopySource::Context { to, .. },
             ..
         }) => vec![TreePath::all_of(to.clone())],

@@ -83,16 +83,6 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         }
     }
     setting.asked = asked(lane, what);
-    if let Some(refuse) = setting.refusal() {
-        report.push(
-            Diagnostic::new(
-                rule::REFUSED,
-                format!("lane `{name}` is refused: {}", refuse.why.value),
-            )
-            .at(&refuse.span, "by this combination")
-            .related(&lane.span, "the lane"),
-        );
-    }
     let selection = Selection {
         graph,
         setting,
@@ -106,22 +96,7 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
         commits: BTreeMap::new(),
         assumed: false,
     };
-    for stage in selection
-        .roots()
-        .into_iter()
-        .filter(|stage| !selection.setting.has(stage))
-    {
-        if let Some(when) = graph.stages.get(stage).and_then(|s| s.when.as_ref()) {
-            report.push(
-                Diagnostic::new(
-                    rule::NOT_IN_LANE,
-                    format!("lane `{name}` does not have stage `{stage}`"),
-                )
-                .at(&when.span, "the lanes that have it")
-                .related(&lane.span, "this lane"),
-            );
-        }
-    }
+    report.extend(selection.judge());
     report.into_result(selection)
 }
 
@@ -344,6 +319,38 @@ fn platform(graph: &Graph, request: &Request, name: &str, lane: &Lane, report: &
 }
 
 impl<'g> Selection<'g> {
+    /// Whether this may be built: the file refuses no part of it, and the lane has what was named.
+    /// What looks at payloads is judged once those are known.
+    pub(super) fn judge(&self) -> Report {
+        let mut report = Report::default();
+        let Setting { name, lane, .. } = self.setting;
+        if let Some(refuse) = self.setting.refusal() {
+            report.push(
+                Diagnostic::new(
+                    rule::REFUSED,
+                    format!("lane `{name}` is refused: {}", refuse.why.value),
+                )
+                .at(&refuse.span, "by this combination")
+                .related(&lane.span, "the lane"),
+            );
+        }
+        for stage in self.roots() {
+            let when = self.graph.stages.get(stage).and_then(|s| s.when.as_ref());
+            let absent = when.filter(|when| self.setting.knows(when) && !self.setting.has(stage));
+            if let Some(when) = absent {
+                report.push(
+                    Diagnostic::new(
+                        rule::NOT_IN_LANE,
+                        format!("lane `{name}` does not have stage `{stage}`"),
+                    )
+                    .at(&when.span, "the lanes that have it")
+                    .related(&lane.span, "this lane"),
+                );
+            }
+        }
+        report
+    }
+
     /// The stages that are asked for.
     pub(super) fn roots(&self) -> Vec<&'g str> {
         match self.what {

@@ -37,6 +37,7 @@ impl Selection<'_> {
                 .switches
                 .get(name.as_str())
                 .map(bool::to_string),
+            ValueRef::Payload(name) => Some(self.setting.presence(name).to_owned()),
             ValueRef::Arch(key) => {
                 let target = self.setting.target()?;
                 ArchTable::builtin().fact(&target, key).map(str::to_owned)
@@ -119,7 +120,7 @@ impl Selection<'_> {
                 format!("lane `{}` does not set `{name}`", self.setting.name),
                 format!("set = {{ {name} = \"…\" }} in the lane"),
             ),
-            ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Switch(_) => (
+            ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Switch(_) | ValueRef::Payload(_) => (
                 format!("lane `{}` does not have this value", self.setting.name),
                 String::new(),
             ),

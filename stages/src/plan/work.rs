@@ -96,6 +96,15 @@ pub enum CopySource {
         /// Where to.
         to: String,
     },
+    /// A payload.
+    Payload {
+        /// Its name.
+        payload: String,
+        /// Its path in its context.
+        path: String,
+        /// Where to.
+        to: String,
+    },
     /// A file or directory of the context.
     Context {
         /// Its path, without a `/` at either end.

@@ -223,6 +223,16 @@ impl View<'_> {
                         made_of: format!("git {git}"),
                         by: by(from),
                     },
+                    StepFile::Payload { payload, from, to } => Input {
+                        kind: "payload",
+                        name: from.clone(),
+                        value: place(to),
+                        made_of: format!("payload {payload}"),
+                        by: self.by(|brings| {
+                            let mut taken = brings.files.iter().filter_map(|file| file.payload());
+                            taken.any(|taken| taken.value == *payload)
+                        }),
+                    },
                     StepFile::Script { to, .. } => Input {
                         kind: "script",
                         name: to.clone(),
@@ -310,6 +320,7 @@ impl View<'_> {
             ValueRef::Set(name) => format!("lane.set.{name}"),
             ValueRef::Slot(name) => format!("slot.{name}"),
             ValueRef::Switch(name) => format!("switch.{name}"),
+            ValueRef::Payload(name) => format!("payload.{name}"),
             ValueRef::Arch(name) => format!("arch.{name}"),
             ValueRef::Commit(name) => format!("commit of git {name}"),
             ValueRef::Env(name) => format!("env.{name}"),

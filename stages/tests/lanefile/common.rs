@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ::llb::{Caps, Image, Output, Platform};
+use ::llb::{Caps, Digest, Image, Output, Platform};
 use stages::diag::{Report, Sources};
 use stages::file;
 use stages::graph::{self, Graph};
 use stages::lower::{self, Context, ExecOptions, Host, Lowered};
-use stages::plan::{self, Facts, ImageConfig, ImageFact, ImageSource, Plan, Request};
+use stages::plan::{self, Facts, ImageConfig, ImageFact, ImageSource, PayloadFact, Plan, Request};
 
 /// Texts and the graph that they make, or everything that is wrong with them.
 pub(crate) struct Loaded {
@@ -76,6 +76,7 @@ pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
     Facts {
         images: images.collect(),
         gits: gits.collect(),
+        payloads: BTreeMap::new(),
     }
 }
 
@@ -95,8 +96,35 @@ pub(crate) fn request(target: &str, args: &[(&str, &str)]) -> Request {
 
 /// The plan of a request.
 pub(crate) fn plan(graph: &Graph, request: &Request) -> Result<(Plan, Facts), Report> {
-    let selection = plan::select(graph, request)?;
-    let facts = facts(&selection);
+    plan_with(graph, request, &|_| None)
+}
+
+/// The plan of a request where some payloads are there, each with these bytes.
+pub(crate) fn plan_with(
+    graph: &Graph,
+    request: &Request,
+    payloads: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Result<(Plan, Facts), Report> {
+    let fact = |(name, payload): (&String, &file::Payload)| {
+        let fact = match payloads(name) {
+            None => PayloadFact::Absent,
+            Some(bytes) => PayloadFact::Present {
+                path: payload.path.value.replace('*', "1"),
+                sha256: Digest::of(&bytes).hex(),
+            },
+        };
+        (name.clone(), fact)
+    };
+    let payloads = graph.payloads.iter().map(fact).collect();
+    let known = Facts {
+        payloads,
+        ..Facts::default()
+    };
+    let selection = plan::select(graph, request)?.knowing(&known);
+    let facts = Facts {
+        payloads: known.payloads,
+        ..facts(&selection)
+    };
     plan::plan(&selection, &facts).map(|plan| (plan, facts))
 }
 
@@ -126,8 +154,17 @@ pub(crate) fn lower_with(
     worker: Platform,
     exec: ExecOptions,
 ) -> Result<Lowered, Report> {
+    let payloads = plan.payloads.iter().filter_map(|(name, fact)| match fact {
+        PayloadFact::Absent => None,
+        PayloadFact::Present { path, .. } => {
+            let files = lower::payload_of_client(name, path, "context", "session");
+            Some((name.clone(), files.expect("a local source")))
+        }
+    });
+    let payloads = payloads.collect();
     let host = Host {
         caps,
+        payloads: &payloads,
         context: Context::Session("session".into()),
         lanegate: Some(lanegate()),
         worker,

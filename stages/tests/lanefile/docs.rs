@@ -13,7 +13,7 @@ use stages::ignore::{self, Ignore};
 use stages::lower::ExecOptions;
 use stages::plan::Request;
 
-use crate::common::{Loaded, load, lower_with, plan};
+use crate::common::{Loaded, load, lower_with, plan_with};
 
 const RULES: &str = include_str!("../../../docs/rules.md");
 const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
@@ -85,7 +85,8 @@ fn wrong(section: &str, request: &Request, exec: ExecOptions) -> (Loaded, Report
         files.insert("build.sh".to_owned(), id);
     }
     let made = |graph: &Graph| {
-        let (plan, facts) = plan(graph, request)?;
+        let payload = block(section, "payload").map(|text| text.as_bytes().to_vec());
+        let (plan, facts) = plan_with(graph, request, &|_| payload.clone())?;
         ignore::check(&plan, &ignore, ".dockerignore")?;
         let worker = Platform::new("linux", "amd64");
         lower_with(&loaded, &plan, &facts, &Caps::all(), worker, exec)?;

@@ -15,6 +15,7 @@ mod lints;
 mod llb;
 mod mounts;
 mod output;
+mod payloads;
 mod pictures;
 mod properties;
 mod table;

@@ -8,6 +8,7 @@ mod git;
 mod image;
 mod keys;
 mod options;
+mod payloads;
 mod products;
 mod protocol;
 mod steps;

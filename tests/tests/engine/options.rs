@@ -36,7 +36,7 @@ const ROWS: &[Row] = &[
         lab.build(&["--build-arg", "WROD=given"]).fail("the nearest is `WORD`");
     }),
     row("--build-context", "yes", |lab| {
-        lab.build(&["--build-context", "unused=docker-image://scratch"]).pass("no stage of this lane starts from it");
+        lab.build(&["--build-context", "unused=docker-image://scratch"]).pass("nothing of this lane is taken from it");
     }),
     row("--builder", "yes", |lab| {
         lab.build(&["--builder", "default"]).pass("step ran");

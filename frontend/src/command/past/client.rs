@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use stages::keys::{self, Manifest};
 use stages::lower::ExecOptions;
-use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, Plan, Request};
+use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, PayloadFact, Plan, Request};
 
-use super::{Stop, load, load_edited};
+use super::{Stop, load, load_edited, payload_facts};
 use crate::contents::DiskContents;
 use crate::lanefile::{Loaded, Wrong};
 
@@ -33,6 +33,7 @@ pub(super) struct Client {
     pub(super) loaded: Loaded,
     pub(super) contents: DiskContents,
     pub(super) request: Request,
+    directory: PathBuf,
 }
 
 impl Asked {
@@ -53,6 +54,7 @@ impl Asked {
 
     fn client(&self, loaded: Loaded) -> Result<Client, Stop> {
         Ok(Client {
+            directory: self.directory(),
             loaded,
             contents: DiskContents::new(&self.directory(), &self.file),
             request: Request {
@@ -98,11 +100,22 @@ pub(super) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, Stop> 
 impl Client {
     /// The manifest of a request, with what an engine once said of images.
     pub(super) fn manifest(&self, request: &Request, facts: &Facts) -> Result<Manifest, Stop> {
+        let facts = &Facts {
+            payloads: self.payloads(facts)?,
+            ..facts.clone()
+        };
         let plan = self.plan(request, facts)?;
         let name = &self.loaded.graph.table.name.value;
         let contents = |path: &str| self.contents.digest(path);
         let options = ExecOptions::default();
         Ok(keys::make(name, request, &plan, facts, &options, &contents))
+    }
+
+    /// What is in the directory now; of named contexts, what an engine once said.
+    fn payloads(&self, facts: &Facts) -> Result<BTreeMap<String, PayloadFact>, Stop> {
+        let mut payloads = facts.payloads.clone();
+        payloads.extend(payload_facts(&self.directory, &self.loaded.graph)?);
+        Ok(payloads)
     }
 
     /// The plan of a request, with what an engine once said of images.
@@ -139,8 +152,16 @@ pub(super) fn facts(manifest: &Manifest) -> Facts {
         let keys::GitKey { commit, object } = found.clone();
         (name.clone(), Commit { commit, object })
     };
+    let payload = |(name, found): (&String, &Option<keys::PayloadKey>)| {
+        let fact = match found.clone() {
+            None => PayloadFact::Absent,
+            Some(keys::PayloadKey { path, sha256 }) => PayloadFact::Present { path, sha256 },
+        };
+        (name.clone(), fact)
+    };
     Facts {
         images: manifest.images.iter().map(fact).collect(),
         gits: manifest.gits.iter().map(commit).collect(),
+        payloads: manifest.payloads.iter().map(payload).collect(),
     }
 }

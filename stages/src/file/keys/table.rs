@@ -55,6 +55,7 @@ pub(super) static FILE: Table = Table {
         key("kit", Names(Named::Word, &One(&KIT)), NONE, "bundles that steps name"),
         key("refuse", List(&One(&REFUSE)), NONE, "combinations that cannot be built"),
         key("git", Names(Named::Word, &One(&GIT)), NONE, "repositories, each at a ref"),
+        key("payload", Names(Named::Word, &One(&PAYLOAD)), NONE, "files that licences keep out of the repository"),
         key("slot", Names(Named::Word, &Names(Named::Word, &One(&CHOICE))), NONE, "places in the chain that each lane fills"),
         key("lane", Names(Named::Word, &One(&LANE)), NEEDED, "what is built, for whom"),
         key("group", Names(Named::Word, &One(&GROUP)), NONE, "lanes that make one result of several platforms"),
@@ -125,6 +126,20 @@ static GIT: Table = Table {
     ]],
 };
 
+static PAYLOAD: Table = Table {
+    name: "payload",
+    title: "[payload.NAME]",
+    about: "A file that licences keep out of the repository: where it is absent, what takes it is off.",
+    keys: &[&[
+        LINT_KEY,
+        key("path", Text, NEEDED, "where it is in the context; its last part may have `*` and `?`, and the last one by version counts"),
+        key("context", Text, Some("the build's context"), "the named context that has it"),
+        key("sha256", Text, Some("with `empty-ok`, none"), "its hash: the pin that has it, or 64 hexadecimal digits"),
+        key("empty-ok", Text, Some("the hash is needed"), "why nobody may know its hash: then what is measured is told"),
+        key("about", Text, OPEN, "one line"),
+    ]],
+};
+
 static SWITCH: Table = Table {
     name: "switch",
     title: "[switch.NAME]",
@@ -174,6 +189,7 @@ static WHEN: Table = Table {
         key("lane", One(&WHEN_LANE), OPEN, "attributes of the lane: `lane.target = \"arm64\"`"),
         key("slot", Names(Named::Word, &ONE_OF), OPEN, "choices of the lane: `slot.sdk = [\"plain\", \"rocm\"]`"),
         key("switch", Names(Named::Word, &Bool), OPEN, "switches: `switch.spikes = true`"),
+        key("payload", Names(Named::Word, &PRESENCE), OPEN, "whether a payload is there: `payload.tensorrt = \"present\"`, or `absent`"),
         key("request", One(&WHEN_REQUEST), OPEN, "what the caller named; in `[[refuse]]` alone"),
         key("not", One(&WHEN), OPEN, "what must not hold"),
         key("any", List(&One(&WHEN)), OPEN, "conditions of which one must hold"),
@@ -182,6 +198,8 @@ static WHEN: Table = Table {
 
 /// A value, or a list of which one will do.
 const ONE_OF: Form = Any(&[Text, TEXTS]);
+
+const PRESENCE: Form = Any(&[Word(&["present", "absent"]), TEXTS]);
 
 static WHEN_LANE: Table = Table {
     name: "when-lane",
@@ -446,6 +464,7 @@ static FILES: Table = Table {
     about: "A file or directory of the context.",
     keys: &[&[
         key("git", Text, Some("the context"), "a git source that it is of"),
+        key("payload", Text, Some("the context"), "a payload, which is there where the payload is"),
         key("from", Text, Some("all of the git source"), "its path; a directory ends with `/`; needed from the context"),
         key("at", Values, Some("its own path"), "the directory in which it appears"),
         WHEN_KEY,
@@ -558,6 +577,7 @@ static COPY: Table = Table {
         &[
             key("stage", Text, Some("the context"), "from whose product"),
             key("git", Text, Some("the context"), "from which git source"),
+            key("payload", Text, Some("the context"), "a payload: where it is absent, the step is not there"),
             key("from", Values, Some("the whole tree"), "what is copied; needed from the context"),
             key("to", Values, OPEN, "where it goes; into it when it ends with `/`"),
             key("only", VALUES, Some("all"), "patterns below a directory, of which one must match"),

@@ -2,6 +2,7 @@
 
 use toml::de::DeValue;
 
+use super::super::inputs::{ABSENT, PRESENT};
 use super::super::model::{Attribute, Clause, RequestField, When};
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::Value;
@@ -39,7 +40,7 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
                     report.push(wrong_type(&span, "`any`", "a list of conditions", other));
                 }
             },
-            "lane" | "slot" | "switch" | "request" => {
+            "lane" | "slot" | "switch" | "payload" | "request" => {
                 let what = format!("`{}`", key.value);
                 if let Some(inner) = Fields::of(source, value, what, report) {
                     for (name, value) in inner.entries() {
@@ -59,7 +60,7 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
                 )
                 .at(
                     &key.span,
-                    "expected lane.…, slot.…, switch.…, request.…, not or any",
+                    "expected lane.…, slot.…, switch.…, payload.…, request.…, not or any",
                 )
                 .help("when = { lane.target = \"arm64\", slot.sdk = [\"plain\", \"rocm\"] }"),
             ),
@@ -146,6 +147,22 @@ fn clause(
             any_of,
         });
     }
+    if namespace == "payload" {
+        for value in &any_of {
+            if ![PRESENT, ABSENT].contains(&value.value.as_str()) {
+                report.push(
+                    Diagnostic::new(rule::VALUE, format!("a payload is never `{}`", value.value))
+                        .at(&value.span, "expected present or absent")
+                        .help(suggest(&value.value, [PRESENT, ABSENT])),
+                );
+            }
+        }
+        return Some(Clause {
+            what: Attribute::Payload(name.value),
+            span: name.span,
+            any_of,
+        });
+    }
     if namespace == "slot" {
         return Some(Clause {
             what: Attribute::Slot(name.value),
@@ -191,7 +208,10 @@ pub(super) fn attributes(
                         rule::UNKNOWN_NAME,
                         format!("`{}` is no attribute of a lane", text.value),
                     )
-                    .at(&text.span, "expected lane.…, slot.NAME or switch.NAME")
+                    .at(
+                        &text.span,
+                        "expected lane.…, slot.NAME, switch.NAME or payload.NAME",
+                    )
                     .help(suggest(&text.value, known.iter().map(String::as_str))),
                 );
             }

@@ -50,20 +50,24 @@ pub(super) fn read(
 
 fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
     let (stage, git) = (fields.text("stage", report), fields.text("git", report));
+    let payload = fields.text("payload", report);
     let to = template(fields, "to", report);
     let only = templates(fields, "only", Dollar::Ours, report).unwrap_or_default();
     let except = templates(fields, "except", Dollar::Ours, report).unwrap_or_default();
     let (mode, owner) = (mode(fields, report), template(fields, "owner", report));
-    let from = match (stage, git) {
-        (Some(_), Some(git)) => {
-            report.push(
-                Diagnostic::new(rule::VALUE, "`copy` takes from one place")
-                    .at(&git.span, "and it names a `stage` too"),
-            );
-            return None;
-        }
-        (Some(stage), None) => CopyFrom::Stage(stage, template(fields, "from", report)),
-        (None, Some(git)) => {
+    let places: Vec<_> = [&stage, &git, &payload].into_iter().flatten().collect();
+    if let [first, second, ..] = places.as_slice() {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`copy` takes from one place")
+                .at(&second.span, "the second")
+                .related(&first.span, "the first"),
+        );
+        return None;
+    }
+    let from = match (stage, git, payload) {
+        (_, _, Some(payload)) => CopyFrom::Payload(payload),
+        (Some(stage), _, None) => CopyFrom::Stage(stage, template(fields, "from", report)),
+        (None, Some(git), None) => {
             let path = fields.text("from", report);
             if path
                 .as_ref()
@@ -73,7 +77,7 @@ fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
             }
             CopyFrom::Git(git, path)
         }
-        (None, None) => {
+        (None, None, None) => {
             let path = fields.need_text("from", report)?;
             if !context_path(&path, report) {
                 return None;
@@ -88,6 +92,13 @@ fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
             Diagnostic::new(rule::VALUE, "a whole tree is copied to its own paths")
                 .at(fields.span(), "`to`, `only` and `except` need `from`")
                 .help("copy = { stage = \"sdk\", from = \"/opt/sdk/include\", to = \"/usr/include\" }"),
+        );
+        return None;
+    }
+    if matches!(from, CopyFrom::Payload(_)) && (!only.is_empty() || !except.is_empty()) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "a payload is one file")
+                .at(fields.span(), "`only` and `except` are for directories"),
         );
         return None;
     }

@@ -62,7 +62,10 @@ fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Optio
         .collect();
     let wrong = if root.is_none() && !add.is_empty() {
         Some("only a bundle has files beside it: it has a `root`")
-    } else if add.iter().any(|file| file.git.is_some()) {
+    } else if add
+        .iter()
+        .any(|file| !matches!(file.source, FileSource::Context))
+    {
         Some("files beside a bundle are of the context")
     } else {
         None

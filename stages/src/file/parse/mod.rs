@@ -5,6 +5,7 @@ mod env;
 mod file_step;
 mod gate;
 mod image;
+mod inputs;
 mod lane;
 mod lint;
 mod merge;
@@ -121,6 +122,7 @@ fn tables(
         .filter_map(|value| refuse(fields.source(), value, report))
         .collect();
     let gits = table_of(fields, "git", Names::Word, report, git);
+    let payloads = table_of(fields, "payload", Names::Word, report, inputs::payload);
     let slots = table_of(fields, "slot", Names::Word, report, slot);
     let lanes = table_of(fields, "lane", Names::Word, report, lane);
     let groups = table_of(fields, "group", Names::Word, report, group);
@@ -137,6 +139,7 @@ fn tables(
         refuse,
         slots,
         gits,
+        payloads,
         lanes,
         groups,
         stages,

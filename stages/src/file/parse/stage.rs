@@ -316,36 +316,55 @@ pub(super) fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> 
     let DeValue::Table(_) = value.get_ref() else {
         let from = text_of(source, value, "an entry of `files`", report)?;
         return context_path(&from, report).then_some(File {
-            git: None,
+            source: FileSource::Context,
             from,
             at: None,
             when: None,
         });
     };
     let mut fields = Fields::of(source, value, "an entry of `files`", report)?;
-    let git = fields.text("git", report);
-    let from = match &git {
-        None => fields.need_text("from", report),
+    let source = file_source(&mut fields, report)?;
+    let from = match &source {
+        FileSource::Context => fields.need_text("from", report),
         // All of a repository is a choice: its content is known by the commit.
-        Some(git) => Some(match fields.text("from", report) {
+        FileSource::Git(git) => Some(match fields.text("from", report) {
             Some(from) => from,
             None => Spanned::new(String::new(), git.span.clone()),
         }),
+        FileSource::Payload(payload) => Some(Spanned::new(String::new(), payload.span.clone())),
     };
     let at = template(&mut fields, "at", report);
     let when = when(&mut fields, report);
-    if git.is_some() && at.is_none() {
+    if matches!(source, FileSource::Git(_)) && at.is_none() {
         report.push(fields.missing("at").help("at = \"/src\""));
     }
     fields.finish(report);
     let from = from?;
-    let plain = from.value.is_empty() && git.is_some() || context_path(&from, report);
+    let named = !matches!(source, FileSource::Context);
+    let plain = from.value.is_empty() && named || context_path(&from, report);
     plain.then_some(File {
-        git,
+        source,
         from,
         at,
         when,
     })
+}
+
+/// What has the file of an entry: the context, unless one other is named.
+fn file_source(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<FileSource> {
+    match (fields.text("git", report), fields.text("payload", report)) {
+        (None, None) => Some(FileSource::Context),
+        (Some(git), None) => Some(FileSource::Git(git)),
+        (None, Some(payload)) => Some(FileSource::Payload(payload)),
+        (Some(git), Some(payload)) => {
+            report.push(
+                Diagnostic::new(rule::VALUE, "a file is of one source")
+                    .at(&payload.span, "a payload")
+                    .related(&git.span, "and a git source"),
+            );
+            None
+        }
+    }
 }
 
 /// Whether a path names a file, or a directory with a `/` at its end, below the context.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use super::super::payloads::payloads_of;
 use super::super::{Graph, Setting};
 use super::Seen;
 use crate::diag::{Diagnostic, Report, rule};
 use crate::file::{Attribute, Lane, When};
 
-/// Switches whose combinations are all tried; a condition over more is taken to hold somewhere.
+/// Switches and payloads whose combinations are all tried; a condition over more is taken to hold
+/// somewhere.
 const TRIED: usize = 8;
 /// Conditions that are tried at the most, so that no file takes long.
 const MOST: usize = 2_000_000;
@@ -59,7 +61,7 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
     }
 }
 
-/// Calls `each` with a lane for every combination of the switches that the conditions look at;
+/// Calls `each` with a lane for every combination of what the conditions look at of switches and payloads;
 /// false when those are too many.
 fn combinations<'g>(
     graph: &'g Graph,
@@ -72,15 +74,21 @@ fn combinations<'g>(
     conditions
         .iter()
         .for_each(|when| switches(when, &mut looked_at));
-    if looked_at.len() > TRIED {
+    let payloads: BTreeSet<&str> = payloads_of(conditions.to_vec()).collect();
+    let count = looked_at.len() + payloads.len();
+    if count > TRIED {
         return false;
     }
-    for bits in 0..1_u32 << looked_at.len() {
+    for bits in 0..1_u32 << count {
         let mut setting = graph.setting(name, lane);
         for (at, switch) in looked_at.iter().enumerate() {
             if let Some(on) = setting.switches.get_mut(switch) {
                 *on = bits >> at & 1 == 1;
             }
+        }
+        for (at, payload) in payloads.iter().enumerate() {
+            let there = bits >> (looked_at.len() + at) & 1 == 1;
+            setting.payloads.insert(payload, there);
         }
         each(&setting);
     }

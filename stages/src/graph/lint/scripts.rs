@@ -6,7 +6,7 @@ use super::super::Graph;
 use super::Seen;
 use super::reads::{Language, Read, reads};
 use crate::diag::{Diagnostic, Report, SourceId, Span, rule};
-use crate::file::{Command, File, Step};
+use crate::file::{Command, File, FileSource, Step};
 use crate::text::{Piece, Template};
 
 /// Ends of names of files that a script reads as scripts.
@@ -62,7 +62,9 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
 /// The files of the context that a step lists, by itself and by its kits.
 fn listed<'a>(graph: &'a Graph, step: &'a Step) -> Vec<&'a File> {
     let files = graph.all_brings(step).flat_map(|brings| &brings.files);
-    files.filter(|file| file.git.is_none()).collect()
+    files
+        .filter(|file| matches!(file.source, FileSource::Context))
+        .collect()
 }
 
 /// The listed file that the step's command runs.

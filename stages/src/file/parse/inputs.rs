@@ -1,0 +1,92 @@
+//! `[payload.NAME]`.
+
+use super::super::inputs::{Payload, Sum, sha256_of};
+use super::super::read::{Fields, Text};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::text::is_variable;
+
+pub(super) fn payload(
+    fields: &mut Fields<'_, '_>,
+    span: Span,
+    report: &mut Report,
+) -> Option<Payload> {
+    let about = fields.text("about", report);
+    let context = fields.text("context", report);
+    let path = fields.need_text("path", report);
+    let path = path.filter(|path| place(path, report));
+    let given = fields.text("sha256", report);
+    let empty_ok = fields.text("empty-ok", report);
+    if given.is_none() && empty_ok.is_none() {
+        report.push(
+            fields
+                .missing("sha256")
+                .help("sha256 = \"PIN\", or 64 hexadecimal digits; where nobody can know it, empty-ok = \"why\""),
+        );
+        return None;
+    }
+    let sha256 = match given {
+        Some(text) => Some(sum(text, report)?),
+        None => None,
+    };
+    if let (Some(Sum::Literal(_, at)), Some(empty_ok)) = (&sha256, &empty_ok) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`empty-ok` is for a hash that may be empty")
+                .at(&empty_ok.span, "why nobody may know it")
+                .related(at, "it is known"),
+        );
+    }
+    Some(Payload {
+        about,
+        path: path?,
+        context,
+        sha256,
+        empty_ok,
+        span,
+    })
+}
+
+/// A hash, or the pin that has it.
+fn sum(text: Text, report: &mut Report) -> Option<Sum> {
+    if let Some(digits) = sha256_of(&text.value) {
+        return Some(Sum::Literal(digits, text.span));
+    }
+    if is_variable(&text.value) {
+        return Some(Sum::Pin(text));
+    }
+    report.push(
+        Diagnostic::new(rule::VALUE, format!("`{}` is no SHA-256", text.value)).at(
+            &text.span,
+            "expected 64 hexadecimal digits, or the name of a pin",
+        ),
+    );
+    None
+}
+
+/// Whether a path names one file below a context, by a pattern in its last part perhaps.
+fn place(path: &Text, report: &mut Report) -> bool {
+    let text = path.value.as_str();
+    let (directory, name) = text.rsplit_once('/').unwrap_or(("", text));
+    let parts = text.split('/');
+    let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    let wrong = if text.starts_with('/') || text.contains('\\') {
+        Some("expected a path of the context, with `/`")
+    } else if name.is_empty() {
+        Some("expected one file, and this is a directory")
+    } else if !parts.into_iter().all(plain) {
+        Some("expected a plain path below the context")
+    } else if directory.contains(['*', '?']) || text.contains(['[', ']', '{', '}']) {
+        Some("only the last part may be a pattern, with `*` and `?`")
+    } else if name.chars().all(|c| c == '*' || c == '?') {
+        Some("every file matches: say more of its name")
+    } else {
+        None
+    };
+    if let Some(why) = wrong {
+        report.push(
+            Diagnostic::new(rule::PATH, format!("`{text}` names no file of the context"))
+                .at(&path.span, why)
+                .help("path = \"downloads/sdk.zip\", or \"downloads/sdk-*.zip\""),
+        );
+    }
+    wrong.is_none()
+}
