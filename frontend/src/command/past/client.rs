@@ -100,11 +100,8 @@ pub(super) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, Stop> 
 impl Client {
     /// The manifest of a request, with what an engine once said of images.
     pub(super) fn manifest(&self, request: &Request, facts: &Facts) -> Result<Manifest, Stop> {
-        let facts = &Facts {
-            payloads: self.payloads(facts)?,
-            ..facts.clone()
-        };
-        let plan = self.plan(request, facts)?;
+        let facts = &self.with_payloads(facts)?;
+        let plan = self.planned(request, facts)?;
         let name = &self.loaded.graph.table.name.value;
         let contents = |path: &str| self.contents.digest(path);
         let options = ExecOptions::default();
@@ -112,14 +109,19 @@ impl Client {
     }
 
     /// What is in the directory now; of named contexts, what an engine once said.
-    fn payloads(&self, facts: &Facts) -> Result<BTreeMap<String, PayloadFact>, Stop> {
-        let mut payloads = facts.payloads.clone();
-        payloads.extend(payload_facts(&self.directory, &self.loaded.graph)?);
-        Ok(payloads)
+    fn with_payloads(&self, facts: &Facts) -> Result<Facts, Stop> {
+        let mut facts = facts.clone();
+        let found = payload_facts(&self.directory, &self.loaded.graph)?;
+        facts.payloads.extend(found);
+        Ok(facts)
     }
 
     /// The plan of a request, with what an engine once said of images.
     pub(super) fn plan(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
+        self.planned(request, &self.with_payloads(facts)?)
+    }
+
+    fn planned(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
         let selection = plan::select(&self.loaded.graph, request);
         let planned = selection.and_then(|selection| plan::assume_with(&selection, facts));
         planned.map_err(|report| {

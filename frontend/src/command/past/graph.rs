@@ -208,6 +208,7 @@ mod tests {
             args: BTreeMap::new(),
             images: BTreeMap::new(),
             gits: BTreeMap::new(),
+            payloads: BTreeMap::new(),
             nodes: vec![
                 node("a", None),
                 node("b", Some("a")),
