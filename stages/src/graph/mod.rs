@@ -222,12 +222,10 @@ impl Graph {
 
     /// The names of pins of our scope and arguments that a pattern of `args` stands for.
     pub fn matching<'a>(&'a self, pattern: &str) -> Vec<&'a str> {
-        let pins = self.pins.keys().filter(|name| self.in_scope(name));
-        let mut names: Vec<&str> = pins
-            .chain(self.args.keys())
-            .map(String::as_str)
-            .filter(|n| glob_match(pattern, n))
-            .collect();
+        let taken = |name: &&str| glob_match(pattern, name);
+        let pins = self.pins.keys().map(String::as_str).filter(taken);
+        let mut names: Vec<&str> = pins.filter(|name| self.in_scope(name)).collect();
+        names.extend(self.args.keys().map(String::as_str).filter(taken));
         names.sort_unstable();
         names
     }
