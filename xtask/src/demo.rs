@@ -20,6 +20,11 @@ const LANES: [&str; 3] = ["amd64", "arm64", "amd64-rocm"];
 const BASE: &str = "debian:bookworm-slim";
 /// The stage's step that the gate holds back.
 const HELD: &str = "image/index";
+/// What the demo breaks: the file, and the command that it puts another target in front of.
+const BROKEN: (&str, &str) = (
+    "stages/components.toml",
+    r#""sh", "scripts/component", "litert""#,
+);
 /// How long one build may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -159,15 +164,17 @@ fn passed(metadata: &Value) -> Result<String> {
 /// Breaks one thing on purpose and shows that the gate refuses it.
 fn refuse(engine: &Engine) -> Result<()> {
     let broken = copy_of_example()?;
-    let lanes = broken.join("lanes.toml");
-    let right = r#"args    = ["VERSION=LITERT_VERSION", "OPTIMIZE", "TRIPLE=arch.clang-triple"]"#;
-    let wrong = "args    = [\"VERSION=LITERT_VERSION\", \"OPTIMIZE\"]\nenv     = { TRIPLE = \"x86_64-pc-windows-msvc\" }";
-    let text = fs::read_to_string(&lanes)?;
+    let stages = broken.join(BROKEN.0);
+    let (right, wrong) = (
+        BROKEN.1,
+        format!("\"env\", \"TRIPLE=x86_64-pc-windows-msvc\", {}", BROKEN.1),
+    );
+    let text = fs::read_to_string(&stages)?;
     ensure!(
         text.contains(right),
         "the example's litert step is not what the demo breaks"
     );
-    fs::write(&lanes, text.replace(right, wrong))?;
+    fs::write(&stages, text.replace(right, &wrong))?;
     println!("Now one thing is wrong on purpose: litert is compiled for x64 in the arm64 lane.");
 
     let image = "media-mini:broken";

@@ -1,7 +1,7 @@
 #include "media.h"
 
 IMPORT int onnx_run(int x);
-IMPORT int ffmpeg_filter(int frame);
+IMPORT int ffmpeg_filter(int x);
 
 EXPORT const char opencv_version[] = "opencv " VERSION;
 

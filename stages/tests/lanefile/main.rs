@@ -5,6 +5,7 @@ mod common;
 mod discipline;
 mod docs;
 mod errors;
+mod examples;
 mod gates;
 mod gits;
 mod incidents;

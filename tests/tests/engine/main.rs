@@ -7,6 +7,7 @@ mod gates;
 mod git;
 mod image;
 mod keys;
+mod media_mini;
 mod options;
 mod payloads;
 mod products;

@@ -1,0 +1,182 @@
+//! Every lane of the example media-mini, green; and for each gate one change that it refuses.
+
+use std::collections::BTreeSet;
+
+use engine_tests::{Build, Engine, Example, Outcome, Setup, docker, nonce};
+
+/// The lanes with all that comes out of each.
+const LANES: [&str; 5] = [
+    "amd64",
+    "amd64-nvidia",
+    "amd64-rocm",
+    "arm64",
+    "arm64-nvidia",
+];
+const OUTPUTS: [&str; 3] = ["image", "bundle", "release"];
+
+/// The kinds of gates that the example has.
+#[rustfmt::skip]
+const KINDS: [&str; 15] = [
+    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "imports", "leak", "manifest",
+    "overlap", "tests", "wheel",
+];
+
+/// A change to the example that one of its gates refuses.
+struct Refused {
+    /// The gate's name.
+    gate: &'static str,
+    /// What of the arm64 lane is built.
+    output: &'static str,
+    /// The file that is changed, what stands there, and what does then.
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+    /// The rule that says no.
+    rule: &'static str,
+    /// A step that must not start: one of a stage that the gate holds.
+    held: Option<&'static str>,
+}
+
+/// A row for each gate that a build can fail on.
+#[rustfmt::skip]
+const REFUSED: &[Refused] = &[
+    Refused { gate: "arch", output: "image", file: "stages/components.toml", rule: "ARCH001", held: HELD,
+        from: r#"["sh", "scripts/component", "litert", "#, to: r#"["env", "TRIPLE=x86_64-pc-windows-msvc", "sh", "scripts/component", "litert", "# },
+    Refused { gate: "imports", output: "image", file: "stages/components.toml", rule: "IMP001", held: HELD,
+        from: "sh /contract/contract > /tmp/contract\n", to: "sh /contract/contract > /tmp/contract\nrm /runtime/bin/gstreamer.dll\n" },
+    Refused { gate: "wheel", output: "image", file: "scripts/wheel", rule: "WHL004", held: HELD,
+        from: "_$name.$abi-$WHEEL_TAG.pyd", to: "_$name.$abi-win_amd64.pyd" },
+    Refused { gate: "deps", output: "image", file: "stages/components.toml", rule: "DEP002", held: HELD,
+        from: r#""ai_edge_litert", "numpy>=2""#, to: r#""ai_edge_litert", "numpy>=3""# },
+    Refused { gate: "absent", output: "bundle", file: "stages/components.toml", rule: "ABS005", held: None,
+        from: "ABSENT-tvm-compiler.txt", to: "tvm-compiler.txt" },
+    Refused { gate: "files", output: "bundle", file: "stages/components.toml", rule: "FIL004", held: None,
+        from: "\"protobuf 6\"", to: "\"protobuf 5\"" },
+    Refused { gate: "leak", output: "bundle", file: "src/iree.c", rule: "LEK001", held: None,
+        from: "\"iree \" VERSION", to: "\"iree \" VERSION \" of /lanekit/src\"" },
+    Refused { gate: "overlap", output: "bundle", file: "gates/bundle.toml", rule: "OVL001", held: None,
+        from: "any = [\"runtime/licences/**\"]", to: "any = [\"runtime/notices/**\"]" },
+    Refused { gate: "contract", output: "image", file: "stages/final.toml", rule: "CON001", held: None,
+        from: r"= 'C:\runtime\lib\onnx'", to: r"= 'C:\runtime\lib\onnxruntime'" },
+    Refused { gate: "smoke", output: "image", file: "stages/final.toml", rule: "EXE001", held: None,
+        from: "[[stage.final.step]]\nname = \"licences\"", to: "[[stage.final.step]]\nname = \"broken\"\ndelete = { path = \"/runtime/iree/iree.dll\" }\n[[stage.final.step]]\nname = \"licences\"" },
+    Refused { gate: "tests", output: "image", file: "stages/final.toml", rule: "TST001", held: None,
+        from: "mkdir /tests\n", to: "mkdir /tests\nrm /runtime/iree/iree.dll\n" },
+    Refused { gate: "env", output: "image", file: "stages/final.toml", rule: "ENV002", held: None,
+        from: "env.PATH = { append = [\"/opt/flutter/bin\"] }", to: "env.PATH = { append = [\"/opt/flutter/bin\"] }\nenv.PIP_INDEX_URL = \"http://10.0.0.9/simple\"" },
+    Refused { gate: "coverage", output: "release", file: "stages/bundle.toml", rule: "COV001", held: None,
+        from: "cp /runtime/wheels/*.whl /release/wheels\n", to: "cp /runtime/wheels/*.whl /release/wheels\nmv /release/wheels/numpy-*.whl /release/wheels/av-0.whl\n" },
+    Refused { gate: "manifest", output: "release", file: "stages/bundle.toml", rule: "MAN005", held: None,
+        from: "\"--target\", \"${lane.target-os}/${lane.target}\"", to: "\"--target\", \"windows/amd64\"" },
+    Refused { gate: "floors", output: "bundle", file: "gates/bundle.toml", rule: "FLR002", held: None,
+        from: "natives = { least = 14, measured = 14, on = 2026-12-02, broken = 7 }", to: "natives = { least = 14 }" },
+];
+/// What the gates over the bundle hold.
+const HELD: Option<&str> = Some("image/index");
+
+/// The gate that only tells what it found: red where `imports` is, and no reason to stop.
+const ADVISES: &str = "standalone";
+
+/// The kinds of the gates that passed.
+fn passed(engine: &Engine, example: &Example, lane: &str, output: &str) -> BTreeSet<String> {
+    let target = format!("{lane}/{output}");
+    let outcome = Build::new(engine, example.path()).target(&target).pass();
+    let gates = &outcome.metadata["frontend.lanekit.gates"]["gates"];
+    let gates = gates.as_object().expect("a summary of the gates");
+    for (name, gate) in gates {
+        assert_eq!(
+            gate["verdict"], "pass",
+            "{name} of {target} on {}",
+            engine.kind
+        );
+        assert!(gate["inspected"].as_u64() > Some(0), "{name} of {target}");
+    }
+    let kinds = gates.values().filter_map(|gate| gate["check"].as_str());
+    kinds.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_output_of_every_lane_passes_gates_of_every_kind() {
+    let setup = Setup::get();
+    let example = Example::copy("media-mini");
+    let mut kinds = BTreeSet::new();
+    for lane in LANES {
+        for output in OUTPUTS {
+            kinds.extend(passed(&setup.engine, &example, lane, output));
+        }
+    }
+    if let Some(engine) = &setup.graphdriver {
+        // No merge there: the trees are copied.
+        passed(engine, &example, "arm64", "image");
+    }
+    assert_eq!(kinds, KINDS.map(str::to_owned).into());
+}
+
+/// The gates whose verdict was red, by what asserts and seals printed. A cached assert prints nothing; the seal behind it
+/// fails again and tells what it found.
+fn red(outcome: &Outcome) -> BTreeSet<String> {
+    let said = outcome.all_logs();
+    let verdicts = said.lines().filter_map(|line| {
+        let (gate, verdict) = line.strip_prefix("gate ")?.split_once(" for ")?;
+        let bad = [" failed: ", " saw too little: "];
+        bad.iter().any(|bad| verdict.contains(bad)).then_some(gate)
+    });
+    verdicts.map(str::to_owned).collect()
+}
+
+#[test]
+fn each_gate_refuses_what_is_wrong_and_nothing_comes_out() {
+    let engine = &Setup::get().engine;
+    for row in REFUSED {
+        let Refused {
+            gate, output, rule, ..
+        } = row;
+        let example = Example::copy("media-mini");
+        example.edit(row.file, row.from, row.to);
+        let name = format!("media-mini-{gate}-{}", nonce());
+        let outcome = Build::new(engine, example.path())
+            .target(&format!("arm64/{output}"))
+            .option("--output", format!("type=docker,name={name}"))
+            .fail();
+        let said = format!("{}\n{}", outcome.errors, outcome.all_logs());
+        assert!(said.contains(&format!("error: {rule} ")), "{gate}: {said}");
+        assert!(
+            outcome.errors.contains(&format!("[gate.{gate}]")),
+            "{gate}: {said}"
+        );
+        let mut red = red(&outcome);
+        red.remove(ADVISES);
+        assert_eq!(red, BTreeSet::from([(*gate).to_owned()]), "{gate}: {said}");
+        if let Some(held) = row.held {
+            assert!(!outcome.steps_started().contains(held), "{gate}");
+            assert!(!outcome.steps_cached().contains(held), "{gate}");
+        }
+        let image = docker(engine, &["image", "ls", "-q", &name]);
+        assert_eq!(image, "", "{gate}: an image came out");
+    }
+    let kinds: BTreeSet<&str> = REFUSED.iter().map(|row| &row.rule[..3]).collect();
+    assert_eq!(kinds.len(), REFUSED.len(), "a row for each kind");
+}
+
+#[test]
+fn a_group_of_lanes_that_run_nothing_is_one_result_for_both_platforms() {
+    let engine = &Setup::get().engine;
+    let example = Example::copy("notices");
+    let out = tempfile::tempdir().expect("a directory");
+    let destination = format!("type=local,dest={}", out.path().display());
+    let outcome = Build::new(engine, example.path())
+        .option("--platform", "linux/amd64,linux/arm64")
+        .option("--output", destination)
+        .pass();
+    for platform in ["linux/amd64", "linux/arm64"] {
+        let place = out.path().join(platform.replace('/', "_"));
+        let said = std::fs::read_to_string(place.join("platform.txt")).expect("its file");
+        assert_eq!(said, format!("{platform}\n"));
+        assert!(place.join("notices.txt").is_file());
+    }
+    assert_eq!(
+        outcome.metadata["frontend.lanekit.tag"], "notices:1",
+        "{}",
+        outcome.metadata
+    );
+}
