@@ -1,0 +1,3 @@
+# PLACEHOLDER, not the real module: Meson for the target.
+
+throw 'WindowsMeson.Common.psm1 is a placeholder'
