@@ -282,6 +282,21 @@ impl Build<'_> {
             let lines = failure.with_lines(self.sources, span);
             return lines.context(format!("a step needs --allow {name}"));
         }
+        // Nor what to do about a secret that nobody passed.
+        let missing = |name: &str| {
+            failure
+                .message()
+                .contains(&format!("secret {name}: not found"))
+        };
+        let hosts = plan.stages.iter().flat_map(|stage| &stage.steps);
+        let mut hosts = hosts.flat_map(|step| step.host.iter().map(move |host| (host, &step.span)));
+        if let Some((host, span)) = hosts.find(|(host, _)| host.required() && missing(&host.name)) {
+            let name = &host.name;
+            let lines = failure.with_lines(self.sources, span);
+            return lines.context(format!(
+                "host setting {name} is needed and was not given: pass --secret id={name},env={name}"
+            ));
+        }
         match &plan.output {
             PlannedOutput::Product { span, .. } if !failure.has_source() => {
                 failure.with_lines(self.sources, span)

@@ -213,6 +213,8 @@ pub enum Need {
     Required,
     /// The step does not see the variable.
     Optional,
+    /// The step fails, unless the caller does without in this run.
+    Waivable,
 }
 
 /// `[host.NAME]`: a setting of the build machine, never keyed.
@@ -222,6 +224,8 @@ pub struct Host {
     pub about: Text,
     /// Whether steps can do without.
     pub need: Need,
+    /// What steps see where it is not passed.
+    pub default: Option<Text>,
     /// Where it is declared.
     pub span: Span,
 }

@@ -86,6 +86,12 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
             no_request(when, report);
         }
     }
+    for (name, host) in &graph.hosts {
+        if name.starts_with(crate::plan::RESERVED) {
+            let message = format!("host setting `{name}` begins as lanekit's own do");
+            report.push(Diagnostic::new(rule::COLLISION, message).at(&host.span, "rename it"));
+        }
+    }
     for (name, arg) in &graph.args {
         if name.starts_with(crate::plan::RESERVED) {
             let message = format!("argument `{name}` begins as lanekit's own do");

@@ -1,5 +1,7 @@
 //! Pins that are made of others, and files of some pins.
 
+use std::collections::BTreeMap;
+
 use super::{Graph, unknown};
 use crate::diag::{Diagnostic, Report, rule};
 use crate::file::{Derived, Pin, PinsFile};
@@ -120,10 +122,54 @@ impl Graph {
     }
 
     /// The text of a projected pins file: a line for each of its pins, in the order of their
-    /// names. A shell reads it, and lanekit itself.
-    pub fn projection(&self, file: &PinsFile) -> String {
-        let pin = |name: &str| Some(format!("{name}={}\n", quoted(&self.pins.get(name)?.value)?));
-        self.projected(file).into_iter().filter_map(pin).collect()
+    /// names. A shell reads it, and lanekit itself. `given` are pins that have another value in
+    /// this run.
+    ///
+    /// # Errors
+    /// The name of a pin whose value cannot be written into one.
+    pub fn projection<'a>(
+        &'a self,
+        file: &'a PinsFile,
+        given: &BTreeMap<&str, String>,
+    ) -> Result<String, &'a str> {
+        let line = |name: &'a str| {
+            let value = given.get(name);
+            let value = value.or_else(|| self.pins.get(name).map(|pin| &pin.value));
+            let quoted = value.and_then(|value| quoted(value)).ok_or(name)?;
+            Ok(format!("{name}={quoted}\n"))
+        };
+        self.projected(file).into_iter().map(line).collect()
+    }
+
+    /// The values of derived pins that are made of others in this run, by name.
+    ///
+    /// # Errors
+    /// A value of which one cannot be made.
+    pub(crate) fn derived_of<'a>(
+        &'a self,
+        given: &BTreeMap<&str, String>,
+    ) -> Result<BTreeMap<&'a str, String>, Report> {
+        let mut made = BTreeMap::new();
+        let mut report = Report::default();
+        for (name, derived) in &self.derived {
+            let Some(source) = given.get(derived.from.value.as_str()) else {
+                continue;
+            };
+            let mut filters = derived.filters.iter();
+            match filters.try_fold(source.clone(), |value, filter| filter.apply(&value)) {
+                Ok(value) => {
+                    made.insert(name.as_str(), value);
+                }
+                Err(why) => {
+                    let message = format!("pin `{name}` cannot be made of the given value: {why}");
+                    report.push(
+                        Diagnostic::new(rule::REQUEST, message)
+                            .at(&derived.from.span, format!("given: {source}")),
+                    );
+                }
+            }
+        }
+        report.into_result(made)
     }
 
     /// The names of pins of our scope that a pattern stands for.

@@ -14,8 +14,8 @@ use crate::file::{Access, Network, Sandbox, Sharing};
 use crate::lower::ExecOptions;
 use crate::plan::{
     CacheMount, Commit, CopiedPart, CopySource, Facts, FileCopy, FileWork, GitSource, GuardedMount,
-    HostSetting, ImageSource, Merge, Owner, OwnerId, PayloadFact, Plan, PlannedGate, PlannedStage,
-    PlannedStep, Product, Request, StageIndex, Start, StepFile, TreePath, UseCopy, UseMount, Work,
+    ImageSource, Merge, Owner, OwnerId, PayloadFact, Plan, PlannedGate, PlannedStage, PlannedStep,
+    Product, Request, StageIndex, Start, StepFile, TreePath, UseCopy, UseMount, Work,
 };
 
 /// Digests of the files and directories of the context, by path, as far as they are known.
@@ -341,9 +341,8 @@ impl Maker<'_> {
         for (name, value) in env {
             made_of.put(format!("env.{name}"), value);
         }
-        for HostSetting { name, required } in host {
-            let need = if *required { "required" } else { "optional" };
-            made_of.put(format!("host.{name}"), need);
+        for setting in host {
+            made_of.put(format!("host.{}", setting.name), setting.shown());
         }
         for (mount, files) in files {
             for file in files {

@@ -8,7 +8,7 @@ use llb::{
 use super::gate::{RECORD, RECORDER};
 use super::{Failed, Lowering};
 use crate::file;
-use crate::plan::{HostSetting, PlannedStage, PlannedStep, StageIndex, StepFile, Work};
+use crate::plan::{PlannedStage, PlannedStep, StageIndex, StepFile, WAIVED, Work, host};
 
 /// Mode of everything in a step's files: what a Windows client sends, and no umask can change.
 pub(super) const FILE_MODE: u16 = 0o755;
@@ -58,7 +58,10 @@ impl Lowering<'_> {
             exec = exec.env(name, value);
         }
         for setting in &step.host {
-            exec = exec.secret_env(&setting.name, &setting.name, !setting.required);
+            exec = exec.secret_env(&setting.name, &setting.name, !setting.required());
+        }
+        if host::waivable(&step.host) {
+            exec = exec.secret_env(WAIVED, WAIVED, true);
         }
         for (at, files) in &step.files {
             exec = exec.mount(self.place(at), self.files(stage, step, files)?);
@@ -236,18 +239,12 @@ fn guarded(step: &PlannedStep, mut exec: Exec) -> Result<Exec, Failed> {
     Ok(exec)
 }
 
-/// The command. The engine hands over a host setting that nobody passed as set and empty;
-/// programs take that for a value, so the shell unsets it before the command starts.
+/// The command, behind what settles host settings that are not given.
 fn command(step: &PlannedStep) -> Vec<String> {
-    let optional: Vec<&HostSetting> = step.host.iter().filter(|h| !h.required).collect();
-    if optional.is_empty() {
+    if !host::unsettled(&step.host) {
         return step.argv().to_vec();
     }
-    let mut prelude = String::new();
-    for HostSetting { name, .. } in optional {
-        prelude.push_str(&format!("[ -n \"${name}\" ] || unset {name}; "));
-    }
-    prelude.push_str("exec \"$@\"");
+    let prelude = host::shell(&step.host);
     let shell = ["/bin/sh", "-c", &prelude, "lanekit"].map(str::to_owned);
     shell
         .into_iter()

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::build::Planner;
+use super::host::{batch, unsettled};
 use super::step::FILES;
 use super::tree::inside;
-use super::windows::{self, command::unsetting};
+use super::windows::{self, command::behind};
 use super::{HostSetting, StepFile};
 use crate::diag::{Diagnostic, Span, Spanned, rule};
 use crate::file::{Command, Step};
@@ -80,7 +81,7 @@ fn fill(
         .collect()
 }
 
-/// A command line of Windows, behind what takes away optional host settings that are empty.
+/// A command line of Windows, behind what settles host settings that are not given.
 fn started(
     planner: &mut Planner<'_, '_>,
     span: &Span,
@@ -88,12 +89,10 @@ fn started(
     host: &[HostSetting],
     files: &mut BTreeMap<String, Vec<StepFile>>,
 ) -> Option<Vec<String>> {
-    let optional = host.iter().filter(|setting| !setting.required);
-    let optional: Vec<&str> = optional.map(|setting| setting.name.as_str()).collect();
-    if optional.is_empty() {
+    if !unsettled(host) {
         return Some(vec![line]);
     }
-    match unsetting(&optional, &line) {
+    match batch(host).and_then(|settled| behind(&settled, &line)) {
         Ok(text) => {
             let to = "run.cmd".to_owned();
             files.insert(BATCH.to_owned(), vec![StepFile::Script { to, text }]);
@@ -105,7 +104,7 @@ fn started(
                 Diagnostic::new(rule::NOT_ON_WINDOWS, format!("the command {why}"))
                     .at(
                         span,
-                        "a batch file runs it, which unsets optional host settings",
+                        "a batch file runs it, which settles host settings that are not given",
                     )
                     .help("use a `script`, or make the host settings `required`"),
             );
@@ -114,7 +113,7 @@ fn started(
     }
 }
 
-/// Where the batch file stands that unsets host settings: not among the step's files, whose place
+/// Where the batch file stands that settles host settings: not among the step's files, whose place
 /// would be its working directory.
 const BATCH: &str = "/lanekit-start";
 

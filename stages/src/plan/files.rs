@@ -95,7 +95,17 @@ fn pins(
         );
         return None;
     }
-    let text = planner.selection.graph.projection(file);
+    let given = &planner.selection.unverified.pins;
+    let text = match planner.selection.graph.projection(file, given) {
+        Ok(text) => text,
+        Err(name) => {
+            let message = format!("the value of `{name}` cannot be written into a pins file");
+            planner.report.push(
+                Diagnostic::new(rule::VALUE, message).at(&file.span, "it would be in this one"),
+            );
+            return None;
+        }
+    };
     let to = name.to_owned();
     Some((mount.to_owned(), StepFile::Script { to, text }))
 }

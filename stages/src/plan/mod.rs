@@ -11,6 +11,7 @@ mod files;
 mod gate;
 mod git;
 mod group;
+pub(crate) mod host;
 mod image;
 mod layers;
 mod merge;
@@ -35,6 +36,7 @@ pub use build::plan;
 pub use config::ImageConfig;
 pub use git::{Commit, GitSource};
 pub use group::requests;
+pub use host::{HostSetting, WAIVED, Without};
 pub use merge::{Marker, Merge, MergePart};
 pub use payload::{PayloadFact, check_payloads, pick};
 pub use select::{Request, Selection, What, select};
@@ -262,15 +264,6 @@ impl PlannedStep {
             Work::File(_) => &[],
         }
     }
-}
-
-/// A host setting of a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostSetting {
-    /// Its name: variable and secret id.
-    pub name: String,
-    /// Whether the step fails without it.
-    pub required: bool,
 }
 
 /// A file that a step sees.

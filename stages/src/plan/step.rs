@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
+use super::host::unsettled;
 use super::tree::inside;
 use super::{HostSetting, PlannedStep, Work, file_step, mounts, uses};
 use super::{command, files, windows};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Brings, Command, Need, Step};
+use crate::file::{Brings, Command, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
@@ -246,15 +247,7 @@ fn host(planner: &Planner<'_, '_>, sees: &[&Brings]) -> Vec<HostSetting> {
     let mut settings: Vec<HostSetting> = sees
         .iter()
         .flat_map(|brings| &brings.host)
-        .map(|name| HostSetting {
-            name: name.value.clone(),
-            required: planner
-                .selection
-                .graph
-                .hosts
-                .get(&name.value)
-                .is_some_and(|host| host.need == Need::Required),
-        })
+        .map(|name| HostSetting::of(&name.value, planner.selection.graph.hosts.get(&name.value)))
         .collect();
     settings.sort_by(|a, b| a.name.cmp(&b.name));
     settings
@@ -344,13 +337,13 @@ fn runnable(planned: &PlannedStep, step: &Step, report: &mut Report) {
         _ => None,
     };
     let interpreter = interpreter.and_then(|line| line.split_whitespace().next());
-    let unsets = planned.host.iter().any(|setting| !setting.required);
+    let unsets = unsettled(&planned.host);
     let (missing, why) = if let Some(program) = interpreter.filter(|program| !there(program)) {
         (program, "its first line names it")
     } else if unsets && !there("/bin/sh") {
         (
             "/bin/sh",
-            "an optional host setting needs it, to unset it where nobody passes it",
+            "a host setting needs it, to settle what happens where nobody passes it",
         )
     } else if mounts.is_empty() || program.starts_with('/') && !there(program) {
         (program, "the command")

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
+use super::host::WAIVED;
 use crate::diag::{Diagnostic, Report, rule, suggest};
 use crate::graph::Graph;
 
@@ -19,8 +20,10 @@ const PIN: &str = "LANEKIT_PIN_";
 pub struct Unverified<'g> {
     /// Gates that do not check.
     pub gates: BTreeSet<&'g str>,
-    /// Pins with the value that the caller gives them.
+    /// Pins with another value: those that the caller gives, and what is made of them.
     pub pins: BTreeMap<&'g str, String>,
+    /// The pins that the caller gives.
+    pub(super) given: BTreeSet<&'g str>,
 }
 
 impl<'g> Unverified<'g> {
@@ -34,9 +37,20 @@ impl<'g> Unverified<'g> {
                 match graph.pins.get_key_value(pin) {
                     Some((pin, _)) => {
                         unverified.pins.insert(pin, value.clone());
+                        unverified.given.insert(pin);
                     }
                     None => report.push(unknown(graph, "pin", pin, graph.pins.keys())),
                 }
+            } else if name == WAIVED {
+                let message = format!("`{WAIVED}` is a secret, not an argument");
+                report.push(
+                    Diagnostic::new(rule::REQUEST, message)
+                        .at(
+                            &graph.table.span,
+                            "as a build argument it would be in keys and history",
+                        )
+                        .help(format!("--secret id={WAIVED},env={WAIVED}")),
+                );
             } else if name.starts_with(RESERVED) {
                 let message = format!("lanekit has no argument `{name}`");
                 report.push(
@@ -45,6 +59,14 @@ impl<'g> Unverified<'g> {
                         .help(format!("known: {SKIP_GATE}=GATE,…, {PIN}NAME=VALUE")),
                 );
             }
+        }
+        match graph.derived_of(&unverified.pins) {
+            Ok(made) => {
+                for (name, value) in made {
+                    unverified.pins.entry(name).or_insert(value);
+                }
+            }
+            Err(wrong) => report.extend(wrong),
         }
         unverified
     }
@@ -69,7 +91,7 @@ impl<'g> Unverified<'g> {
     pub(super) fn reasons(&self) -> Vec<String> {
         let gates = self.gates.iter();
         let gates = gates.map(|gate| format!("gate `{gate}` was skipped"));
-        let pins = self.pins.keys();
+        let pins = self.given.iter();
         let pins = pins.map(|pin| format!("pin `{pin}` was given for this run"));
         gates.chain(pins).collect()
     }

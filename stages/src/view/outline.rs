@@ -97,7 +97,7 @@ pub fn outline(selection: &Selection<'_>, plan: &Plan, target: &str) -> Outline 
     let steps = || plan.stages.iter().flat_map(|stage| &stage.steps);
     let mut secrets: BTreeMap<&str, bool> = BTreeMap::new();
     for host in steps().flat_map(|step| &step.host) {
-        *secrets.entry(&host.name).or_default() |= host.required;
+        *secrets.entry(&host.name).or_default() |= host.required();
     }
     let mut guarded: [BTreeMap<&str, (bool, &Span)>; 2] = Default::default();
     for step in steps() {

@@ -88,15 +88,7 @@ impl View<'_> {
                 kind: "host",
                 name: setting.name.clone(),
                 value: None,
-                made_of: format!(
-                    "secret {}, {}",
-                    setting.name,
-                    if setting.required {
-                        "required"
-                    } else {
-                        "optional"
-                    }
-                ),
+                made_of: format!("secret {}, {}", setting.name, setting.shown()),
                 by: self.by(|brings| brings.host.iter().any(|name| name.value == setting.name)),
             });
         }

@@ -8,6 +8,7 @@ mod errors;
 mod examples;
 mod gates;
 mod gits;
+mod hosts;
 mod incidents;
 mod instances;
 mod keys;

@@ -108,7 +108,8 @@ static HOST: Table = Table {
     keys: &[&[
         LINT_KEY,
         key("about", Text, NEEDED, "one line"),
-        key("need", Word(&["optional", "required"]), Some("`optional`"), "what happens when it is not passed: the step does not see it, or fails"),
+        key("need", Word(&["optional", "required", "waivable"]), Some("`optional`"), "what happens when it is not passed: the step does not see it, or fails; with `waivable` it fails unless the caller does without in one run"),
+        key("default", Text, OPEN, "what steps see when it is not passed; with `optional` alone"),
     ]],
 };
 

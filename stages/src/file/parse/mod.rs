@@ -350,12 +350,42 @@ fn refuse(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Re
 }
 
 fn host(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Host> {
-    const NEEDS: [(&str, Need); 2] = [("required", Need::Required), ("optional", Need::Optional)];
+    const NEEDS: [(&str, Need); 3] = [
+        ("required", Need::Required),
+        ("optional", Need::Optional),
+        ("waivable", Need::Waivable),
+    ];
     let need = fields
         .word("need", &NEEDS, report)
         .unwrap_or(Need::Optional);
+    let default = fields.text("default", report);
+    if let Some(default) = default.as_ref().filter(|_| need != Need::Optional) {
+        report.push(
+            Diagnostic::new(
+                rule::VALUE,
+                "a host setting with a default is never missing",
+            )
+            .at(&default.span, "steps see this where nobody passes it")
+            .help("leave `need` out, or `default`"),
+        );
+    }
+    if let Some(default) = default.as_ref().filter(|default| default.value.is_empty()) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "an empty default is none")
+                .at(
+                    &default.span,
+                    "an empty host setting counts as one that is not given",
+                )
+                .help("leave `default` out"),
+        );
+    }
     let about = fields.need_text("about", report)?;
-    Some(Host { about, need, span })
+    Some(Host {
+        about,
+        need,
+        default,
+        span,
+    })
 }
 
 fn git(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Git> {

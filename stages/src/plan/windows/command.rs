@@ -32,12 +32,12 @@ pub(in crate::plan) fn line(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// A batch file that takes away the variables that are set and empty, and then runs a command
-/// line, with its exit code. `cmd` is in every Windows base image.
+/// A batch file that runs a command line behind some lines, with its exit code. `cmd` is in every
+/// Windows base image.
 ///
 /// # Errors
 /// What a batch file cannot hold, as the end of a sentence about the command.
-pub(in crate::plan) fn unsetting(names: &[&str], line: &str) -> Result<String, &'static str> {
+pub(in crate::plan) fn behind(lines: &str, line: &str) -> Result<String, &'static str> {
     /// The longest line that `cmd` reads, in characters.
     const LONGEST: usize = 8191;
     if line.contains(['\n', '\r']) {
@@ -51,9 +51,7 @@ pub(in crate::plan) fn unsetting(names: &[&str], line: &str) -> Result<String, &
     if !line.is_ascii() {
         text.push_str("chcp 65001 >nul\r\n");
     }
-    for name in names {
-        text.push_str(&format!("if not defined {name} set \"{name}=\"\r\n"));
-    }
+    text.push_str(lines);
     text.push_str(&command);
     text.push_str("\r\n");
     Ok(text)
@@ -149,14 +147,18 @@ mod tests {
 
     #[test]
     fn cmd_hands_a_line_on_as_it_is() {
-        let text = unsetting(&["A", "B"], r#""C:\My Tools\x.exe" "a & b" 100% (c)"#).unwrap();
+        let text = behind(
+            "if not defined A set \"A=\"\r\nif not defined B set \"B=\"\r\n",
+            r#""C:\My Tools\x.exe" "a & b" 100% (c)"#,
+        )
+        .unwrap();
         assert_eq!(
             text,
             "@echo off\r\nif not defined A set \"A=\"\r\nif not defined B set \"B=\"\r\n\
              \"C:\\My Tools\\x.exe\" ^\"a ^& b^\" 100%% ^(c^)\r\n"
         );
-        assert!(unsetting(&[], "ü").unwrap().contains("chcp 65001"));
-        assert!(unsetting(&[], "a\nb").is_err());
-        assert!(unsetting(&[], &"a".repeat(9000)).is_err());
+        assert!(behind("", "ü").unwrap().contains("chcp 65001"));
+        assert!(behind("", "a\nb").is_err());
+        assert!(behind("", &"a".repeat(9000)).is_err());
     }
 }
