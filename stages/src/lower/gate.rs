@@ -22,6 +22,15 @@ pub const REPORT: &str = "report.json";
 /// Name of the report with its verdict in [`LoweredGate::assert`].
 pub const VERDICT: &str = "verdict.json";
 
+/// Directory of the lane's report among those of its gates.
+const LANE: &str = "/lane";
+/// The forms of that report, each with its file.
+const FORMS: [(&str, &str); 3] = [
+    ("json", "report.json"),
+    ("junit", "junit.xml"),
+    ("sarif", "report.sarif"),
+];
+
 const LANEGATE: &str = "/lanegate";
 const PRODUCT: &str = "/product";
 const OUT: &str = "/out";
@@ -92,16 +101,64 @@ impl Lowering<'_> {
         self.seal("output", output, &gates)
     }
 
-    /// The reports of all gates as one tree, red ones too.
+    /// What all gates saw and decided as one tree, red ones too: `NAME.json` of each, and the
+    /// lane's report in the directory [`LANE`], where no gate's name can be.
     pub(super) fn reports(&mut self) -> Result<Output, Failed> {
+        let gates = (0..self.plan.gates.len())
+            .map(|index| self.gate(index))
+            .collect::<Result<Vec<_>, _>>()?;
+        let merged = self.made(&self.merged(&gates)?)?;
         let mut op = FileOp::new(self.gate_base()?);
-        for index in 0..self.plan.gates.len() {
-            let gate = self.gate(index)?;
+        let mut at = "/";
+        for gate in gates {
+            at = gate.at;
             let to = format!("/{}.json", gate.name);
-            op = op.copy(Copy::new(gate.inspect, format!("{}{REPORT}", gate.at), to));
+            op = op.copy(Copy::new(gate.inspect, format!("{at}{REPORT}"), to));
+        }
+        for (_, file) in FORMS {
+            let (from, to) = (format!("{at}{file}"), format!("{LANE}/{file}"));
+            op = op.copy(Copy::new(merged.clone(), from, to).make_parents());
         }
         let metadata = Metadata::named("[gates] reports");
         Ok(op.metadata(metadata).build()?)
+    }
+
+    /// The verdicts of these gates as one report, in each form.
+    fn merged(&self, gates: &[LoweredGate]) -> Result<Run, Failed> {
+        let mut args = vec!["merge".to_owned()];
+        args.extend(self.verdicts(gates));
+        for (form, file) in FORMS {
+            let out = self.gate_place(&format!("{OUT_DIR}{file}"));
+            args.extend(["--format", form, "--out", &out].map(str::to_owned));
+        }
+        // Who asks for the reports wants them, whatever they say.
+        args.push("--defer".to_owned());
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let exec = self.shown_verdicts(self.writing(&args)?, gates)?;
+        Ok(exec.metadata(Metadata::named("[gates] merge")).build()?)
+    }
+
+    /// The arguments that name verdicts, with the policies that they must be of.
+    fn verdicts(&self, gates: &[LoweredGate]) -> Vec<String> {
+        let mut args = Vec::new();
+        for gate in gates {
+            let verdict = self.gate_place(&format!("/verdicts/{}/{VERDICT}", gate.name));
+            args.push(format!("{}={verdict}", gate.name));
+            args.extend([
+                "--policy".to_owned(),
+                format!("{}={}", gate.name, gate.policy),
+            ]);
+        }
+        args
+    }
+
+    /// The verdicts where those arguments say.
+    fn shown_verdicts(&self, mut exec: Exec, gates: &[LoweredGate]) -> Result<Exec, Failed> {
+        for gate in gates {
+            let at = self.gate_place(&format!("/verdicts/{}", gate.name));
+            exec = exec.mount(at, self.seen(&gate.assert)?);
+        }
+        Ok(exec)
     }
 
     /// The vertices of a gate, made when first needed.
@@ -287,20 +344,11 @@ impl Lowering<'_> {
 
     fn seal(&self, what: &str, product: Output, gates: &[LoweredGate]) -> Result<Output, Failed> {
         let mut args = vec!["seal".to_owned()];
-        for gate in gates {
-            let verdict = self.gate_place(&format!("/verdicts/{}/{VERDICT}", gate.name));
-            args.push(format!("{}={verdict}", gate.name));
-            args.extend([
-                "--policy".to_owned(),
-                format!("{}={}", gate.name, gate.policy),
-            ]);
-        }
+        args.extend(self.verdicts(gates));
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let mut exec = self.lanegate(&args)?;
+        let exec = self.shown_verdicts(self.lanegate(&args)?, gates)?;
         let mut metadata = Metadata::named(format!("[seal] {what}"));
         for gate in gates {
-            let at = self.gate_place(&format!("/verdicts/{}", gate.name));
-            exec = exec.mount(at, self.seen(&gate.assert)?);
             metadata = metadata.at(self.lines.location(&gate.span));
         }
         let mut product = Bind::sealed(product);

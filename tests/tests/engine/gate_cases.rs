@@ -218,4 +218,12 @@ fn the_report_of_a_red_gate_can_be_taken_out() {
         report.contains("out/b.dll") && report.contains("\"schema\":\"gate-report/1\""),
         "{report}"
     );
+    let lane = |file| std::fs::read_to_string(out.path().join("lane").join(file)).expect(file);
+    let merged = lane("report.json");
+    assert!(
+        merged.starts_with("{\"exit\":1,") && merged.contains("\"stage\":\"merge\""),
+        "{merged}"
+    );
+    assert!(lane("junit.xml").contains("failures=\"1\""));
+    assert!(lane("report.sarif").contains("\"uri\":\"out/b.dll\""));
 }
