@@ -1,6 +1,7 @@
 //! The command: arguments in, reports and a few lines out, an exit code at the end.
 
 mod args;
+mod closure;
 mod merge;
 mod overlap;
 mod run;
@@ -40,6 +41,8 @@ lanegate: checks of binary trees with one report
       the verdicts of a lane as one report: each gate of --policy must have one, and no other
   lanegate show FILE [--format F [--out FILE]]...
       a verdict or a merged report in other forms
+  lanegate closure --target T --root DIR[=label] --from DIR[=label]... [--dry-run] [--report FILE]
+      copies what the tree imports and lacks out of these directories; all of it or nothing
   lanegate overlap --tree STAGE=DIR... [--fold] [--any GLOB]... [--take GLOB=STAGE]...
       is what several trees have the same in each?
   lanegate run --out DIR [--env] [-- COMMAND...]
@@ -74,13 +77,14 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 type Run = fn(Parser) -> Result<Exit, Failure>;
 
 /// The commands that are no gate's name. A new one is a module and a row here.
-const COMMANDS: [(&str, Run); 9] = [
+const COMMANDS: [(&str, Run); 10] = [
     ("arch-table", |args| {
         rest_is_empty(args)?;
         print(arch_table::TEXT.as_bytes())?;
         Ok(Exit::Pass)
     }),
     ("assert", run_assert),
+    ("closure", closure::run),
     ("inspect", run_inspect),
     ("manifest", run::manifest),
     ("merge", merge::merge),

@@ -17,6 +17,7 @@
 pub mod arch_table;
 #[cfg(feature = "inspect")]
 pub mod cli;
+pub mod closure;
 pub mod counts;
 pub mod exit;
 #[cfg(feature = "fixtures")]

@@ -315,6 +315,15 @@ impl<'l> Loader<'l> {
         found
     }
 
+    /// Where an importer's loader looks, as directories of the tree, its own way first.
+    #[must_use]
+    pub fn dirs(&self, importer: &Library) -> Vec<Vec<u8>> {
+        match &importer.kind {
+            Kind::Pe { .. } => vec![importer.dir().to_vec()],
+            Kind::Elf(dynamic) => self.elf_dirs(importer, dynamic),
+        }
+    }
+
     /// Where Linux looks: RUNPATH, or else RPATH, then the system's own directories of the tree.
     fn elf_dirs(&self, importer: &Library, dynamic: &Dynamic) -> Vec<Vec<u8>> {
         const SYSTEM: [&str; 6] = [
@@ -389,7 +398,8 @@ pub fn joined(from: &[u8], path: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a program of one machine class can load a library of another.
-fn fits(importer: &str, library: &str) -> bool {
+#[must_use]
+pub fn fits(importer: &str, library: &str) -> bool {
     let native = ["ARM64", "ARM64X"];
     let emulated = ["AMD64", "ARM64EC", "ARM64X"];
     importer == library

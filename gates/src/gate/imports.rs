@@ -127,6 +127,55 @@ impl Check for Imports {
     }
 }
 
+/// An import that nothing supplies, as `closure` asks for them.
+pub(crate) struct Unsupplied<'l> {
+    /// Whose import.
+    pub(crate) importer: &'l Library,
+    /// The name of the library.
+    pub(crate) name: Vec<u8>,
+    /// The rule that the gate has for it.
+    pub(crate) rule: Rule,
+    /// The reason.
+    pub(crate) why: String,
+}
+
+/// What the libraries of a tree import or forward to, and nothing supplies: each once.
+pub(crate) fn unsupplied<'l>(
+    loader: &'l Loader<'l>,
+    lists: &'l Lists,
+    ask: &'l Ask,
+    fold: bool,
+) -> Vec<Unsupplied<'l>> {
+    let judge = Judge::new(loader, lists, ask, fold);
+    let mut all = Vec::new();
+    for importer in loader.libraries {
+        let mut names: BTreeSet<Vec<u8>> = Edges::of(importer)
+            .list
+            .iter()
+            .map(|edge| edge.dll.to_vec())
+            .collect();
+        if let Kind::Pe {
+            exports: Some(exports),
+            ..
+        } = &importer.kind
+        {
+            let forwards = exports.forwards.iter();
+            names.extend(forwards.filter_map(|(_, text)| Some(edge::forward(text)?.0)));
+        }
+        for name in names {
+            if let Source::Nowhere(rule, why) = judge.source(importer, &name) {
+                all.push(Unsupplied {
+                    importer,
+                    name,
+                    rule,
+                    why,
+                });
+            }
+        }
+    }
+    all
+}
+
 /// Where a name comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
