@@ -11,6 +11,7 @@ mod corpora;
 mod demo;
 mod engine;
 mod frontend;
+mod fuzz;
 mod images;
 mod process;
 mod progress;
@@ -75,6 +76,32 @@ enum Task {
     },
     /// Measure lanegate against llvm-readobj and pefile on a tree of real files
     Bench,
+    /// Read inputs that are nearly right with every reader
+    Fuzz {
+        /// How long, in all
+        #[arg(long, default_value_t = 10.0)]
+        minutes: f64,
+        /// Only this reader; may be given several times
+        #[arg(long, value_name = "READER")]
+        reader: Vec<String>,
+        /// Other inputs; the same number makes the same ones
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Read this one input with the one reader instead
+        #[arg(long, value_name = "FILE")]
+        input: Option<PathBuf>,
+        /// Write the committed seeds again instead
+        #[arg(long)]
+        write_seeds: bool,
+    },
+    /// One process of `fuzz`
+    #[command(hide = true)]
+    FuzzWorker {
+        reader: String,
+        seed: u64,
+        turn: u64,
+        seconds: f64,
+    },
     /// Write the generated files
     Codegen {
         /// Only tell whether one is out of date
@@ -131,6 +158,29 @@ fn main() -> ExitCode {
             ensure!(kept, "a limit was not kept");
             Ok(())
         }),
+        Task::Fuzz {
+            write_seeds: true, ..
+        } => fuzz::write_seeds(),
+        Task::Fuzz {
+            input: Some(input),
+            reader,
+            ..
+        } => match &reader[..] {
+            [reader] => fuzz::again(reader, &input),
+            _ => Err(anyhow::anyhow!("--input wants one --reader")),
+        },
+        Task::Fuzz {
+            minutes,
+            reader,
+            seed,
+            ..
+        } => fuzz_all(minutes, reader, seed),
+        Task::FuzzWorker {
+            reader,
+            seed,
+            turn,
+            seconds,
+        } => fuzz::worker(&reader, seed, turn, seconds),
         Task::Codegen { check } => codegen::run(check),
     };
     match done {
@@ -193,6 +243,17 @@ fn frontend(push: bool, oci: Option<&Path>, wish: Wish) -> Result<()> {
         frontend::oci(&engines.main, &dir)?;
         println!("{}", dir.display());
     }
+    Ok(())
+}
+
+fn fuzz_all(minutes: f64, readers: Vec<String>, seed: u64) -> Result<()> {
+    let minutes = fuzz::checked(minutes)?;
+    let fine = fuzz::run(&fuzz::Wish {
+        minutes,
+        readers,
+        seed,
+    })?;
+    ensure!(fine, "a reader broke");
     Ok(())
 }
 
