@@ -55,6 +55,8 @@ pub enum CopyFrom {
     Git(Text, Option<Text>),
     /// A payload.
     Payload(Text),
+    /// A download.
+    Fetch(Text),
 }
 
 /// `copy` of a step.
@@ -108,13 +110,27 @@ impl FileStep {
         }
     }
 
+    /// The download that it takes.
+    pub fn fetch(&self) -> Option<&Text> {
+        match self {
+            Self::Copy(CopyStep {
+                from: CopyFrom::Fetch(fetch),
+                ..
+            }) => Some(fetch),
+            _ => None,
+        }
+    }
+
     /// Its texts with values.
     pub fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Copy(copy) => {
                 let sub = match &copy.from {
                     CopyFrom::Stage(_, sub) => sub.as_ref(),
-                    CopyFrom::Context(_) | CopyFrom::Git(..) | CopyFrom::Payload(_) => None,
+                    CopyFrom::Context(_)
+                    | CopyFrom::Git(..)
+                    | CopyFrom::Payload(_)
+                    | CopyFrom::Fetch(_) => None,
                 };
                 let patterns = copy.only.iter().chain(&copy.except);
                 let places = sub.into_iter().chain(&copy.to).chain(&copy.owner);

@@ -199,6 +199,13 @@ impl Document {
             |p| &p.span,
             report,
         );
+        join(
+            &mut self.fetches,
+            other.fetches,
+            "download",
+            |f| &f.span,
+            report,
+        );
         join(&mut self.lanes, other.lanes, "lane", |l| &l.span, report);
         join(&mut self.groups, other.groups, "group", |g| &g.span, report);
         join(&mut self.stages, other.stages, "stage", |s| &s.span, report);

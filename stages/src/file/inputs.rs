@@ -2,6 +2,7 @@
 
 use super::read::Text;
 use crate::diag::Span;
+use crate::text::Template;
 
 /// What `payload.NAME` is where the file is.
 pub const PRESENT: &str = "present";
@@ -38,6 +39,19 @@ impl Payload {
     pub fn is_pattern(&self) -> bool {
         self.path.value.contains(['*', '?'])
     }
+}
+
+/// `[fetch.NAME]`: a file that is downloaded, by its hash.
+#[derive(Debug, Clone)]
+pub struct Fetch {
+    /// Where it is.
+    pub url: Template,
+    /// What its bytes must be.
+    pub sha256: Sum,
+    /// What the file is called, in place of the last part of its URL.
+    pub filename: Option<Text>,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// A SHA-256, as it is declared.

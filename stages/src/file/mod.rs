@@ -15,7 +15,7 @@ mod schema;
 
 pub use file_step::{CopyFrom, CopyStep, FileStep};
 pub use include::{Entry, MAX_INCLUDED, MAX_INCLUDED_BYTES, Walk};
-pub use inputs::{ABSENT, PRESENT, Payload, Sum, sha256_of};
+pub use inputs::{ABSENT, Fetch, PRESENT, Payload, Sum, sha256_of};
 pub use lint::{AllowLint, Files, PinDemand, PinRule};
 pub use model::*;
 pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::lint::{AllowLint, PinRule};
 use super::read::Text;
-use super::{Cache, FileStep, Guarded, Payload, Sandbox, Tmpfs};
+use super::{Cache, Fetch, FileStep, Guarded, Payload, Sandbox, Tmpfs};
 use crate::diag::{Span, Spanned};
 use crate::text::{ArgEntry, Filter, LaneField, Template};
 
@@ -31,6 +31,8 @@ pub struct Document {
     pub slots: BTreeMap<String, Slot>,
     /// `[git.NAME]`
     pub gits: BTreeMap<String, Git>,
+    /// `[fetch.NAME]`
+    pub fetches: BTreeMap<String, Fetch>,
     /// `[payload.NAME]`
     pub payloads: BTreeMap<String, Payload>,
     /// `[lane.NAME]`
@@ -617,7 +619,7 @@ pub struct File {
     /// What has it.
     pub source: FileSource,
     /// Path in the context; a directory ends with `/`. Empty is all of a git source, and the file
-    /// that a payload is.
+    /// that a payload or a download is.
     pub from: Text,
     /// Directory in which it appears, in place of its own path under the working directory.
     pub at: Option<Template>,
@@ -634,6 +636,8 @@ pub enum FileSource {
     Git(Text),
     /// A payload.
     Payload(Text),
+    /// A download.
+    Fetch(Text),
 }
 
 impl File {
@@ -641,7 +645,7 @@ impl File {
     pub fn git(&self) -> Option<&Text> {
         match &self.source {
             FileSource::Git(git) => Some(git),
-            FileSource::Context | FileSource::Payload(_) => None,
+            FileSource::Context | FileSource::Payload(_) | FileSource::Fetch(_) => None,
         }
     }
 
@@ -649,7 +653,17 @@ impl File {
     pub fn payload(&self) -> Option<&Text> {
         match &self.source {
             FileSource::Payload(payload) => Some(payload),
-            FileSource::Context | FileSource::Git(_) => None,
+            FileSource::Context | FileSource::Git(_) | FileSource::Fetch(_) => None,
+        }
+    }
+}
+
+impl File {
+    /// The download that it is.
+    pub fn fetch(&self) -> Option<&Text> {
+        match &self.source {
+            FileSource::Fetch(fetch) => Some(fetch),
+            FileSource::Context | FileSource::Git(_) | FileSource::Payload(_) => None,
         }
     }
 }

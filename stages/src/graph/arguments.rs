@@ -27,6 +27,8 @@ impl<'g> Setting<'g> {
             let gits = graph.gits_of(stage);
             let gits = gits.iter().filter_map(|name| graph.gits.get(name.value));
             gits.flat_map(|git| git.templates()).for_each(&mut template);
+            let urls = graph.fetches_of(stage).map(|fetch| &fetch.url);
+            urls.for_each(&mut template);
             for brings in self.steps(stage).flat_map(|step| self.brings(step)) {
                 check::templates_of_brings(brings, &mut template);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 pub(super) use super::templates::{templates_of, templates_of_brings};
-use super::{Edge, Graph, payloads, unknown};
+use super::{Edge, Graph, fetches, payloads, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
@@ -350,6 +350,9 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
     let payloads = stage.steps.iter().filter_map(Step::file);
     let payloads = payloads.filter_map(FileStep::payload);
     payloads.for_each(|payload| payloads::exists(graph, payload, report));
+    let fetches = stage.steps.iter().filter_map(Step::file);
+    let fetches = fetches.filter_map(FileStep::fetch);
+    fetches.for_each(|fetch| fetches::exists(graph, fetch, report));
     let mut seen: BTreeMap<&str, &Span> = BTreeMap::new();
     for step in &stage.steps {
         if let Some(first) = seen.insert(&step.name.value, &step.name.span) {
@@ -423,6 +426,7 @@ fn check_brings(graph: &Graph, brings: &Brings, report: &mut Report) {
             FileSource::Context => {}
             FileSource::Git(git) => git_exists(graph, git, report),
             FileSource::Payload(payload) => payloads::exists(graph, payload, report),
+            FileSource::Fetch(fetch) => fetches::exists(graph, fetch, report),
         }
     }
 }
@@ -506,7 +510,7 @@ fn git_exists(graph: &Graph, name: &Spanned<String>, report: &mut Report) {
     }
 }
 
-fn check_template(graph: &Graph, template: &Template, report: &mut Report) {
+pub(super) fn check_template(graph: &Graph, template: &Template, report: &mut Report) {
     for value in template.values() {
         check_value(graph, value, &template.span, report);
     }

@@ -186,6 +186,13 @@ impl<'g> Reads<'_, 'g> {
         }
     }
 
+    /// Who takes a download reads what says where it is.
+    fn fetch(&mut self, name: &str) {
+        if let Some(fetch) = self.setting.graph.fetches.get(name) {
+            self.template(&fetch.url);
+        }
+    }
+
     fn step(&mut self, step: &'g Step) {
         match &step.command {
             Command::Run(_) | Command::Line(_) | Command::Script { .. } => {
@@ -195,6 +202,9 @@ impl<'g> Reads<'_, 'g> {
             Command::File(file) => {
                 if let Some(git) = file.git() {
                     self.git(&git.value);
+                }
+                if let Some(fetch) = file.fetch() {
+                    self.fetch(&fetch.value);
                 }
                 if let Some(payload) = file.payload() {
                     let read = Attribute::Payload(payload.value.clone());
@@ -221,6 +231,7 @@ impl<'g> Reads<'_, 'g> {
             match &file.source {
                 FileSource::Context => {}
                 FileSource::Git(git) => self.git(&git.value),
+                FileSource::Fetch(fetch) => self.fetch(&fetch.value),
                 FileSource::Payload(payload) => {
                     let read = Attribute::Payload(payload.value.clone());
                     self.attribute(read, &payload.span);

@@ -6,6 +6,7 @@
 mod arguments;
 mod check;
 mod cycle;
+mod fetches;
 mod gates;
 mod group;
 pub mod instance;
@@ -26,8 +27,9 @@ use fast_glob::glob_match;
 
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
-    AllowLint, Arg, Attribute, Brings, Derived, Document, From, Gate, Git, GraphTable, Group, Host,
-    Json, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step, Switch, When,
+    AllowLint, Arg, Attribute, Brings, Derived, Document, Fetch, From, Gate, Git, GraphTable,
+    Group, Host, Json, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step,
+    Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 
@@ -56,6 +58,8 @@ pub struct Graph {
     pub slots: BTreeMap<String, Slot>,
     /// `[git.NAME]`
     pub gits: BTreeMap<String, Git>,
+    /// `[fetch.NAME]`
+    pub fetches: BTreeMap<String, Fetch>,
     /// `[payload.NAME]`
     pub payloads: BTreeMap<String, Payload>,
     /// `[lane.NAME]`
@@ -89,6 +93,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         refuse: document.refuse,
         slots: document.slots,
         gits: document.gits,
+        fetches: document.fetches,
         payloads: document.payloads,
         lanes: document.lanes,
         groups: document.groups,
@@ -112,6 +117,7 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
         gates::check(&graph, &mut report);
     }
     payloads::check(&graph, &mut report);
+    fetches::check(&graph, &mut report);
     stamp::check(&graph, &mut report);
     let mut unused = Report::default();
     if report.is_empty() {
@@ -287,6 +293,9 @@ impl Graph {
                 .map(|derived| derived.from.value.as_str()),
         );
         patterns.extend(self.pins_of_payloads());
+        patterns.extend(self.pins_of_fetches());
+        let urls = self.fetches.values().map(|fetch| &fetch.url);
+        values.extend(urls.flat_map(|url| url.values()));
         for gate in self.gates.values() {
             let own = [&gate.ask, &gate.demand];
             let own = own.into_iter().flat_map(Json::templates);

@@ -8,14 +8,14 @@ use crate::file::{Attribute, Brings, FileStep, Payload, Stage, Sum, When, sha256
 use crate::text::{ArgEntry, Template, ValueRef};
 
 impl Graph {
-    /// What the bytes of a payload must be; nothing where nobody knows. `pins` are those that have
+    /// What the bytes of a file must be; nothing where nobody knows. `pins` are those that have
     /// another value in this run.
     pub(crate) fn hash_of(
         &self,
-        payload: &Payload,
+        sum: Option<&Sum>,
         pins: &BTreeMap<&str, String>,
     ) -> Option<String> {
-        let name = match payload.sha256.as_ref()? {
+        let name = match sum? {
             Sum::Literal(digits, _) => return Some(digits.clone()),
             Sum::Pin(name) => name.value.as_str(),
         };
@@ -89,6 +89,7 @@ impl<'g> Setting<'g> {
         let mut found: BTreeSet<&str> = self.payloads_in(whens.chain(others)).collect();
         let mut texts = |text: &'g Template| found.extend(named_in(text));
         super::templates::templates_of(stage, &mut texts);
+        graph.fetches_of(stage).for_each(|fetch| texts(&fetch.url));
         for step in &stage.steps {
             found.extend(self.payloads_in(&step.when));
             if !self.holds(step.when.as_ref()) {

@@ -53,7 +53,8 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
     let outputs = graph.lanes.values().flat_map(|lane| lane.outputs.values());
     let outputs = outputs.flat_map(|output| &output.root);
     let gits = graph.gits.values().flat_map(|git| git.templates());
-    for template in roots.chain(outputs).chain(gits) {
+    let urls = graph.fetches.values().map(|fetch| &fetch.url);
+    for template in roots.chain(outputs).chain(gits).chain(urls) {
         wrong.extend(look(template));
     }
     for (name, span) in wrong {

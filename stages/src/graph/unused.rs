@@ -187,6 +187,13 @@ fn names(graph: &Graph, report: &mut Report) {
             unused("git source", name, &git.span, help);
         }
     }
+    let fetches = graph.fetches_used();
+    for (name, fetch) in &graph.fetches {
+        if !fetches.contains(name.as_str()) {
+            let help = "take it: files = [{ fetch = \"NAME\", at = \"/dir\" }], or delete it";
+            unused("download", name, &fetch.span, help);
+        }
+    }
     let payloads = graph.payloads_used();
     for (name, payload) in &graph.payloads {
         if !payloads.contains(name.as_str()) {

@@ -492,6 +492,9 @@ impl Maker<'_> {
             StepFile::Payload { payload, from, to } => {
                 made_of.files.insert(place(to), self.payload(payload, from));
             }
+            StepFile::Fetch { fetch, from: _, to } => {
+                made_of.files.insert(place(to), self.download(fetch));
+            }
             StepFile::Script { to, text } => {
                 made_of.files.insert(place(to), text_key(text));
             }
@@ -507,6 +510,19 @@ impl Maker<'_> {
         FileKey {
             path: path.to_owned(),
             digest,
+        }
+    }
+
+    /// A download goes by its hash, wherever it is.
+    fn download(&self, name: &str) -> FileKey {
+        let download = self.plan.fetches.get(name);
+        FileKey {
+            path: download
+                .map(|download| download.url.clone())
+                .unwrap_or_default(),
+            digest: download
+                .map(|download| download.sha256.chars().take(32).collect())
+                .unwrap_or_default(),
         }
     }
 
@@ -633,6 +649,11 @@ impl Maker<'_> {
                 made_of
                     .files
                     .insert(to.clone(), self.payload(payload, path));
+            }
+            CopySource::Fetch { fetch, path, to } => {
+                made_of.put("to", to);
+                made_of.put("name", path);
+                made_of.files.insert(to.clone(), self.download(fetch));
             }
             CopySource::Context { path, to } => {
                 made_of.put("to", to);

@@ -128,6 +128,13 @@ impl Lowering<'_> {
                 let one = copy_to(&normal, &self.files_at(path), to);
                 (above(op, to).copy(changed(one)), what)
             }
+            CopySource::Fetch { fetch, path, to } => {
+                let files = self.fetch(fetch)?;
+                let normal = self.normal(stage, step, &files, path, copy.mode)?;
+                let what = format!("copy download {fetch} to {to}");
+                let one = copy_to(&normal, &self.files_at(path), to);
+                (above(op, to).copy(changed(one)), what)
+            }
             CopySource::Context { path, to } => {
                 let context = self.context_for(path)?;
                 let normal = self.normal(stage, step, &context, path, copy.mode)?;

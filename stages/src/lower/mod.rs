@@ -9,6 +9,7 @@
 //!
 //! Names, lines and the wish to ignore the cache are metadata: no key has them.
 
+mod fetch;
 mod file_step;
 mod gate;
 mod git;

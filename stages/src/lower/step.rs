@@ -187,6 +187,10 @@ impl Lowering<'_> {
                     let copy = copy.follow_symlink().make_parents();
                     op = op.copy(copy.mode(FILE_MODE));
                 }
+                StepFile::Fetch { fetch, from, to } => {
+                    let copy = Copy::new(self.fetch(fetch)?, format!("/{from}"), self.files_at(to));
+                    op = op.copy(copy.make_parents().mode(FILE_MODE));
+                }
                 StepFile::Script { to, text } => {
                     let path = self.files_at(to);
                     if let Some((parent, _)) = path.rsplit_once('/').filter(|(p, _)| !p.is_empty())

@@ -80,7 +80,9 @@ fn supposed(graph: &Graph, payloads: &BTreeMap<&str, bool>) -> Facts {
             false => PayloadFact::Absent,
             true => PayloadFact::Present {
                 path: payload.path.value.clone(),
-                sha256: graph.hash_of(payload, &BTreeMap::new()).unwrap_or_default(),
+                sha256: graph
+                    .hash_of(payload.sha256.as_ref(), &BTreeMap::new())
+                    .unwrap_or_default(),
             },
         };
         Some(((*name).to_owned(), fact))

@@ -45,6 +45,8 @@ pub(super) struct Planner<'s, 'g> {
     pub(super) report: Report,
     /// The git sources that steps take files of.
     pub(super) gits: BTreeMap<String, super::GitSource>,
+    /// The downloads that steps take.
+    pub(super) fetches: BTreeMap<String, super::Download>,
     pub(super) unpublishable: Vec<String>,
     /// Annotations of what comes out.
     pub(super) annotations: BTreeMap<String, String>,
@@ -73,6 +75,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         unpublishable: Vec::new(),
         annotations: BTreeMap::new(),
         gits: BTreeMap::new(),
+        fetches: BTreeMap::new(),
         warnings: match selection.assumed {
             true => Vec::new(),
             false => told.diagnostics().to_vec(),
@@ -105,6 +108,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         unpublishable,
         annotations,
         gits,
+        fetches,
         warnings,
         ..
     } = planner;
@@ -125,6 +129,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
             gates,
             context,
             gits,
+            fetches,
             payloads: payloads(selection, facts),
             warnings,
             annotations,
@@ -409,7 +414,10 @@ fn context(stages: &[PlannedStage], output: Option<&PlannedOutput>) -> Vec<Strin
     let files = steps().flat_map(|step| step.files.values().flatten());
     let files = files.filter_map(|file| match file {
         StepFile::Context { from, .. } => Some(from),
-        StepFile::Git { .. } | StepFile::Payload { .. } | StepFile::Script { .. } => None,
+        StepFile::Git { .. }
+        | StepFile::Payload { .. }
+        | StepFile::Fetch { .. }
+        | StepFile::Script { .. } => None,
     });
     let copied = steps().filter_map(|step| match &step.work {
         Work::File(FileWork::Copy(FileCopy {

@@ -227,6 +227,11 @@ impl Filler<'_, '_, '_> {
                 }
                 Some(CopySource::Part { stage, path, to })
             }
+            (CopyFrom::Fetch(fetch), Some(to)) => Some(CopySource::Fetch {
+                path: self.planner.take_fetch(&fetch.value)?,
+                fetch: fetch.value.clone(),
+                to,
+            }),
             (CopyFrom::Payload(payload), Some(to)) => Some(CopySource::Payload {
                 path: self.planner.payload(&payload.value)?,
                 payload: payload.value.clone(),
@@ -236,6 +241,7 @@ impl Filler<'_, '_, '_> {
                 CopyFrom::Context(_)
                 | CopyFrom::Git(..)
                 | CopyFrom::Payload(_)
+                | CopyFrom::Fetch(_)
                 | CopyFrom::Stage(..),
                 None,
             ) => None,

@@ -55,6 +55,9 @@ fn listed(
         // Where it is absent, so is this entry.
         from = planner.payload(&payload.value)?;
     }
+    if let Some(fetch) = file.fetch() {
+        from = planner.take_fetch(&fetch.value)?;
+    }
     let (mount, to) = match &file.at {
         None => (FILES.to_owned(), from.clone()),
         Some(at) => {
@@ -75,6 +78,10 @@ fn listed(
         FileSource::Payload(payload) => {
             let payload = payload.value.clone();
             StepFile::Payload { payload, from, to }
+        }
+        FileSource::Fetch(fetch) => {
+            let fetch = fetch.value.clone();
+            StepFile::Fetch { fetch, from, to }
         }
     };
     Some((mount, entry))
@@ -133,6 +140,7 @@ fn target(file: &StepFile) -> &str {
         StepFile::Context { to, .. }
         | StepFile::Git { to, .. }
         | StepFile::Payload { to, .. }
+        | StepFile::Fetch { to, .. }
         | StepFile::Script { to, .. } => to,
     }
 }

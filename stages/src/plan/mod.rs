@@ -6,6 +6,7 @@ mod build;
 mod command;
 mod config;
 mod env;
+mod fetch;
 mod file_step;
 mod files;
 mod gate;
@@ -34,6 +35,7 @@ use std::num::NonZeroU64;
 pub use assume::{assume, assume_with, rehearse};
 pub use build::plan;
 pub use config::ImageConfig;
+pub use fetch::Download;
 pub use git::{Commit, GitSource};
 pub use group::requests;
 pub use host::{HostSetting, WAIVED, Without};
@@ -117,6 +119,8 @@ pub struct Plan {
     pub context: Vec<String>,
     /// The git sources that steps take files of, by name.
     pub gits: BTreeMap<String, GitSource>,
+    /// The downloads that steps take, by name.
+    pub fetches: BTreeMap<String, Download>,
     /// What was found of the payloads that it hangs on, by name.
     pub payloads: BTreeMap<String, PayloadFact>,
     /// What is not wrong, and perhaps not meant.
@@ -290,6 +294,15 @@ pub enum StepFile {
         /// Its name.
         payload: String,
         /// Path in its context.
+        from: String,
+        /// Path below the mount.
+        to: String,
+    },
+    /// A download.
+    Fetch {
+        /// Its name.
+        fetch: String,
+        /// What its file is called.
         from: String,
         /// Path below the mount.
         to: String,

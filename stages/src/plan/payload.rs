@@ -133,7 +133,7 @@ pub(crate) fn judge(
         );
     };
     let at = payload.sha256.as_ref().map_or(&payload.span, Sum::span);
-    match graph.hash_of(payload, pins) {
+    match graph.hash_of(payload.sha256.as_ref(), pins) {
         Some(expected) if expected == *sha256 => None,
         Some(expected) => Some(
             Diagnostic::new(

@@ -40,6 +40,7 @@ fn by_work(work: &FileWork) -> Vec<TreePath> {
                 CopySource::Part { to, .. }
                 | CopySource::Git { to, .. }
                 | CopySource::Payload { to, .. }
+                | CopySource::Fetch { to, .. }
                 | CopySource::Context { to, .. },
             ..
         }) if to.ends_with('/') => Vec::new(),
@@ -48,6 +49,7 @@ fn by_work(work: &FileWork) -> Vec<TreePath> {
                 CopySource::Part { to, .. }
                 | CopySource::Git { to, .. }
                 | CopySource::Payload { to, .. }
+                | CopySource::Fetch { to, .. }
                 | CopySource::Context { to, .. },
             ..
         }) => vec![TreePath::all_of(to.clone())],

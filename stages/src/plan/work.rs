@@ -105,6 +105,15 @@ pub enum CopySource {
         /// Where to.
         to: String,
     },
+    /// A download.
+    Fetch {
+        /// Its name.
+        fetch: String,
+        /// What its file is called.
+        path: String,
+        /// Where to.
+        to: String,
+    },
     /// A file or directory of the context.
     Context {
         /// Its path, without a `/` at either end.

@@ -19,7 +19,7 @@ const SHOWN: usize = 60;
 /// One thing that a step sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// `arg`, `env`, `host`, `file`, `script`, `git`, `use`, `copy`, `cache`, `secret`, `ssh`, `tmpfs`.
+    /// `arg`, `env`, `host`, `file`, `script`, `git`, `payload`, `fetch`, `use`, `copy`, `cache`, `secret`, `ssh`, `tmpfs`.
     pub kind: &'static str,
     /// Its name: a variable, a path, a stage.
     pub name: String,
@@ -223,6 +223,16 @@ impl View<'_> {
                         by: self.by(|brings| {
                             let mut taken = brings.files.iter().filter_map(|file| file.payload());
                             taken.any(|taken| taken.value == *payload)
+                        }),
+                    },
+                    StepFile::Fetch { fetch, from, to } => Input {
+                        kind: "fetch",
+                        name: from.clone(),
+                        value: place(to),
+                        made_of: format!("download {fetch}"),
+                        by: self.by(|brings| {
+                            let mut taken = brings.files.iter().filter_map(|file| file.fetch());
+                            taken.any(|taken| taken.value == *fetch)
                         }),
                     },
                     StepFile::Script { to, .. } => Input {

@@ -11,13 +11,9 @@ use crate::table::{against, json_of};
 
 /// Keys that no example uses, and why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("file", "git", GIT),
-    ("git", "url", GIT),
-    ("git", "ref", GIT),
     ("git", "subdir", GIT),
     ("git", "submodules", GIT),
     ("git", "git-dir", GIT),
-    ("files", "git", GIT),
     ("copy", "git", GIT),
     ("step", "security", ALLOWED),
     ("step", "devices", ALLOWED),

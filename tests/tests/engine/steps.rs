@@ -96,6 +96,73 @@ fn a_host_setting_that_nobody_passed_is_unset_and_one_that_changes_re_runs_nothi
 }
 
 #[test]
+fn a_waivable_setting_fails_with_what_to_do_and_a_default_is_seen() {
+    for engine in Setup::get().engines() {
+        let waivable = with_step(
+            "run = [\"sh\", \"-c\", \"echo token=${TOKEN-unset} waived=${LANEKIT_WITHOUT-unset}\"]",
+        );
+        waivable.edit(
+            "lanes.toml",
+            "about = \"a setting\"",
+            "about = \"a setting\"\nneed = \"waivable\"",
+        );
+        let build = || Build::new(engine, waivable.path());
+        let refused = build().fail();
+        let said = format!("{}{}", refused.errors, refused.all_logs());
+        assert!(
+            said.contains("host setting TOKEN is not given"),
+            "on {}: {said}",
+            engine.kind
+        );
+        let waived = build()
+            .env("WITHOUT", "OTHER,TOKEN")
+            .option("--secret", "id=LANEKIT_WITHOUT,env=WITHOUT")
+            .pass();
+        let logs = waived.all_logs();
+        assert!(
+            logs.contains("token=unset waived=unset"),
+            "on {}: {logs}",
+            engine.kind
+        );
+        let given = build()
+            .env("VALUE", "v")
+            .option("--secret", "id=TOKEN,env=VALUE")
+            .pass();
+        assert!(
+            given.steps_run().is_empty(),
+            "neither waiver nor value is in a key"
+        );
+
+        let default = with_step("run = [\"sh\", \"-c\", \"echo token=$TOKEN\"]");
+        default.edit(
+            "lanes.toml",
+            "about = \"a setting\"",
+            "about = \"a setting\"\ndefault = \"it's warn\"",
+        );
+        let logs = Build::new(engine, default.path()).pass().all_logs();
+        assert!(
+            logs.contains("token=it's warn"),
+            "on {}: {logs}",
+            engine.kind
+        );
+
+        let required = with_step("run = [\"true\"]");
+        required.edit(
+            "lanes.toml",
+            "about = \"a setting\"",
+            "about = \"a setting\"\nneed = \"required\"",
+        );
+        let errors = Build::new(engine, required.path()).fail().errors;
+        assert!(
+            errors.contains("host setting TOKEN is needed and was not given")
+                && errors.contains(">>> name = \"s\""),
+            "on {}: {errors}",
+            engine.kind
+        );
+    }
+}
+
+#[test]
 fn a_host_setting_is_in_neither_config_nor_history_nor_provenance() {
     let engine = &Setup::get().engine;
     let example = with_step("run = [\"sh\", \"-c\", \"echo $TOKEN | wc -c > /length\"]");

@@ -55,6 +55,7 @@ pub(super) static FILE: Table = Table {
         key("kit", Names(Named::Word, &One(&KIT)), NONE, "bundles that steps name"),
         key("refuse", List(&One(&REFUSE)), NONE, "combinations that cannot be built"),
         key("git", Names(Named::Word, &One(&GIT)), NONE, "repositories, each at a ref"),
+        key("fetch", Names(Named::Word, &One(&FETCH)), NONE, "files that are downloaded, by their hashes"),
         key("payload", Names(Named::Word, &One(&PAYLOAD)), NONE, "files that licences keep out of the repository"),
         key("slot", Names(Named::Word, &Names(Named::Word, &One(&CHOICE))), NONE, "places in the chain that each lane fills"),
         key("lane", Names(Named::Word, &One(&LANE)), NEEDED, "what is built, for whom"),
@@ -124,6 +125,18 @@ static GIT: Table = Table {
         key("subdir", Values, Some("all"), "only this directory of it"),
         key("submodules", Bool, Some("`true`"), "whether its submodules are checked out too"),
         key("git-dir", Bool, Some("`false`"), "whether it has its `.git`"),
+    ]],
+};
+
+static FETCH: Table = Table {
+    name: "fetch",
+    title: "[fetch.NAME]",
+    about: "A file that the engine downloads; it must have the hash.",
+    keys: &[&[
+        LINT_KEY,
+        key("url", Values, NEEDED, "where it is: `https://…` or `http://…`"),
+        key("sha256", Text, NEEDED, "its hash: the pin that has it, or 64 hexadecimal digits"),
+        key("filename", Text, Some("the last part of the URL"), "what the file is called"),
     ]],
 };
 
@@ -466,6 +479,7 @@ static FILES: Table = Table {
     keys: &[&[
         key("git", Text, Some("the context"), "a git source that it is of"),
         key("payload", Text, Some("the context"), "a payload, which is there where the payload is"),
+        key("fetch", Text, Some("the context"), "a download"),
         key("from", Text, Some("all of the git source"), "its path; a directory ends with `/`; needed from the context"),
         key("at", Values, Some("its own path"), "the directory in which it appears"),
         WHEN_KEY,
@@ -579,6 +593,7 @@ static COPY: Table = Table {
             key("stage", Text, Some("the context"), "from whose product"),
             key("git", Text, Some("the context"), "from which git source"),
             key("payload", Text, Some("the context"), "a payload: where it is absent, the step is not there"),
+            key("fetch", Text, Some("the context"), "a download"),
             key("from", Values, Some("the whole tree"), "what is copied; needed from the context"),
             key("to", Values, OPEN, "where it goes; into it when it ends with `/`"),
             key("only", VALUES, Some("all"), "patterns below a directory, of which one must match"),

@@ -51,11 +51,15 @@ pub(super) fn read(
 fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
     let (stage, git) = (fields.text("stage", report), fields.text("git", report));
     let payload = fields.text("payload", report);
+    let fetch = fields.text("fetch", report);
     let to = template(fields, "to", report);
     let only = templates(fields, "only", Dollar::Ours, report).unwrap_or_default();
     let except = templates(fields, "except", Dollar::Ours, report).unwrap_or_default();
     let (mode, owner) = (mode(fields, report), template(fields, "owner", report));
-    let places: Vec<_> = [&stage, &git, &payload].into_iter().flatten().collect();
+    let places: Vec<_> = [&stage, &git, &payload, &fetch]
+        .into_iter()
+        .flatten()
+        .collect();
     if let [first, second, ..] = places.as_slice() {
         report.push(
             Diagnostic::new(rule::VALUE, "`copy` takes from one place")
@@ -64,8 +68,11 @@ fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
         );
         return None;
     }
-    let from = match (stage, git, payload) {
-        (_, _, Some(payload)) => CopyFrom::Payload(payload),
+    let named = payload
+        .map(CopyFrom::Payload)
+        .or(fetch.map(CopyFrom::Fetch));
+    let from = match (stage, git, named) {
+        (_, _, Some(named)) => named,
         (Some(stage), _, None) => CopyFrom::Stage(stage, template(fields, "from", report)),
         (None, Some(git), None) => {
             let path = fields.text("from", report);
@@ -95,9 +102,11 @@ fn copy(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<CopyStep> {
         );
         return None;
     }
-    if matches!(from, CopyFrom::Payload(_)) && (!only.is_empty() || !except.is_empty()) {
+    if matches!(from, CopyFrom::Payload(_) | CopyFrom::Fetch(_))
+        && (!only.is_empty() || !except.is_empty())
+    {
         report.push(
-            Diagnostic::new(rule::VALUE, "a payload is one file")
+            Diagnostic::new(rule::VALUE, "it is one file")
                 .at(fields.span(), "`only` and `except` are for directories"),
         );
         return None;

@@ -1,9 +1,9 @@
-//! `[payload.NAME]`.
+//! `[payload.NAME]` and `[fetch.NAME]`.
 
-use super::super::inputs::{Payload, Sum, sha256_of};
+use super::super::inputs::{Fetch, Payload, Sum, sha256_of};
 use super::super::read::{Fields, Text};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::text::is_variable;
+use crate::text::{Dollar, Template, is_variable};
 
 pub(super) fn payload(
     fields: &mut Fields<'_, '_>,
@@ -41,6 +41,41 @@ pub(super) fn payload(
         context,
         sha256,
         empty_ok,
+        span,
+    })
+}
+
+pub(super) fn fetch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Fetch> {
+    let url = fields.need_text("url", report);
+    let url = url.map(|url| Template::parse(&url, Dollar::Ours, report));
+    let filename = fields.text("filename", report);
+    let plain = |name: &str| !name.is_empty() && name != "." && name != "..";
+    if let Some(name) = filename
+        .as_ref()
+        .filter(|name| !plain(&name.value) || name.value.contains(['/', '\\']))
+    {
+        report.push(
+            Diagnostic::new(
+                rule::VALUE,
+                format!("`{}` is no name of a file", name.value),
+            )
+            .at(&name.span, "expected a name without `/`"),
+        );
+        return None;
+    }
+    if fields.get("sha256").is_none() {
+        report.push(
+            fields
+                .missing("sha256")
+                .help("sha256 = \"PIN\", or 64 hexadecimal digits"),
+        );
+        return None;
+    }
+    let sha256 = sum(fields.text("sha256", report)?, report);
+    Some(Fetch {
+        url: url?,
+        sha256: sha256?,
+        filename,
         span,
     })
 }

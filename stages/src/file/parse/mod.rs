@@ -122,6 +122,7 @@ fn tables(
         .filter_map(|value| refuse(fields.source(), value, report))
         .collect();
     let gits = table_of(fields, "git", Names::Word, report, git);
+    let fetches = table_of(fields, "fetch", Names::Word, report, inputs::fetch);
     let payloads = table_of(fields, "payload", Names::Word, report, inputs::payload);
     let slots = table_of(fields, "slot", Names::Word, report, slot);
     let lanes = table_of(fields, "lane", Names::Word, report, lane);
@@ -139,6 +140,7 @@ fn tables(
         refuse,
         slots,
         gits,
+        fetches,
         payloads,
         lanes,
         groups,

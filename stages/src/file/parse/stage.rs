@@ -331,7 +331,9 @@ pub(super) fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> 
             Some(from) => from,
             None => Spanned::new(String::new(), git.span.clone()),
         }),
-        FileSource::Payload(payload) => Some(Spanned::new(String::new(), payload.span.clone())),
+        FileSource::Payload(name) | FileSource::Fetch(name) => {
+            Some(Spanned::new(String::new(), name.span.clone()))
+        }
     };
     let at = template(&mut fields, "at", report);
     let when = when(&mut fields, report);
@@ -352,19 +354,19 @@ pub(super) fn file(source: SourceId, value: &Value<'_>, report: &mut Report) -> 
 
 /// What has the file of an entry: the context, unless one other is named.
 fn file_source(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<FileSource> {
-    match (fields.text("git", report), fields.text("payload", report)) {
-        (None, None) => Some(FileSource::Context),
-        (Some(git), None) => Some(FileSource::Git(git)),
-        (None, Some(payload)) => Some(FileSource::Payload(payload)),
-        (Some(git), Some(payload)) => {
-            report.push(
-                Diagnostic::new(rule::VALUE, "a file is of one source")
-                    .at(&payload.span, "a payload")
-                    .related(&git.span, "and a git source"),
-            );
-            None
-        }
+    let git = fields.text("git", report).map(FileSource::Git);
+    let payload = fields.text("payload", report).map(FileSource::Payload);
+    let fetch = fields.text("fetch", report).map(FileSource::Fetch);
+    let mut named = [git, payload, fetch].into_iter().flatten();
+    let (first, second) = (named.next(), named.next());
+    if second.is_some() {
+        report.push(Diagnostic::new(rule::VALUE, "a file is of one source").at(
+            fields.span(),
+            "expected one of `git`, `payload` and `fetch`, or a path of the context",
+        ));
+        return None;
     }
+    Some(first.unwrap_or(FileSource::Context))
 }
 
 /// Whether a path names a file, or a directory with a `/` at its end, below the context.
