@@ -220,8 +220,7 @@ impl Lowering<'_> {
             exec = exec.secret_env(setting, setting, true);
         }
         if gate.check == "floors" {
-            let policies = Bind::read_only(self.policies(gate)?);
-            exec = exec.mount(self.gate_place(PRODUCT), policies);
+            exec = exec.mount(self.gate_place(PRODUCT), self.policies(gate)?);
         } else {
             for product in products {
                 exec = self.shown(gate, exec, &product)?;
@@ -297,19 +296,10 @@ impl Lowering<'_> {
     }
 
     /// The policies of all other gates, each a file.
-    fn policies(&self, gate: &PlannedGate) -> Result<Output, Failed> {
-        let mut op = FileOp::new(None);
-        for other in self
-            .plan
-            .gates
-            .iter()
-            .filter(|other| other.name != gate.name)
-        {
-            let file = format!("/{}.json", other.name);
-            op = op.mkfile(MkFile::new(file, 0o644, other.policy.as_bytes()));
-        }
-        let metadata = self.metadata(format!("[gate {}] policies", gate.name), &gate.span);
-        Ok(op.metadata(metadata).build()?)
+    fn policies(&self, gate: &PlannedGate) -> Result<Bind, Failed> {
+        let others = self.plan.gates.iter().filter(|one| one.name != gate.name);
+        let files = others.map(|other| (format!("{}.json", other.name), other.policy.as_str()));
+        self.policy_files(gate, "policies", files)
     }
 
     /// A red assert still succeeds (`--defer`): the seal is what fails, when its product is
@@ -405,20 +395,31 @@ impl Lowering<'_> {
 
     /// The policy of a gate, as a mount.
     fn policy(&self, gate: &PlannedGate) -> Result<Bind, Failed> {
-        let text = gate.policy.as_bytes();
-        let metadata = self.metadata(format!("[gate {}] policy", gate.name), &gate.span);
-        let op = FileOp::new(self.gate_base()?);
-        let op = if self.gates_on_windows() {
-            op.mkdir(MkDir::new(POLICY_DIR, 0o755)).mkfile(MkFile::new(
-                format!("{POLICY_DIR}/policy.json"),
-                0o644,
-                text,
-            ))
-        } else {
-            op.mkfile(MkFile::new("/policy.json", 0o644, text))
-        };
+        let file = ("policy.json".to_owned(), gate.policy.as_str());
+        self.policy_files(gate, "policy", [file])
+    }
+
+    /// Policies as files of a mount. On Windows they lie in a directory of a system, because
+    /// nothing can be written into an empty root there.
+    fn policy_files<'t>(
+        &self,
+        gate: &PlannedGate,
+        what: &str,
+        files: impl IntoIterator<Item = (String, &'t str)>,
+    ) -> Result<Bind, Failed> {
+        let windows = self.gates_on_windows();
+        let mut op = FileOp::new(self.gate_base()?);
+        if windows {
+            op = op.mkdir(MkDir::new(POLICY_DIR, 0o755));
+        }
+        let dir = if windows { POLICY_DIR } else { "" };
+        for (name, text) in files {
+            let path = format!("{dir}/{name}");
+            op = op.mkfile(MkFile::new(path, 0o644, text.as_bytes()));
+        }
+        let metadata = self.metadata(format!("[gate {}] {what}", gate.name), &gate.span);
         let bind = Bind::read_only(op.metadata(metadata).build()?);
-        Ok(if self.gates_on_windows() {
+        Ok(if windows {
             bind.selector(POLICY_DIR)?
         } else {
             bind
