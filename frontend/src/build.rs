@@ -339,20 +339,21 @@ impl Build<'_> {
         let NoCache::Only(names) = &self.opts.no_cache else {
             return Ok(());
         };
+        let steps = graph.stages.iter().flat_map(|(stage, declared)| {
+            let steps = declared.steps.iter();
+            steps.map(move |step| format!("{stage}/{}", step.name.value))
+        });
+        let steps: Vec<String> = steps.collect();
         let known = || {
-            graph
-                .stages
-                .keys()
-                .chain(graph.gates.keys())
-                .map(String::as_str)
+            let declared = graph.stages.keys().chain(graph.gates.keys());
+            declared.chain(&steps).map(String::as_str)
         };
         let mut report = Report::default();
         for name in names {
             if known().any(|known| known.to_lowercase() == *name) {
                 continue;
             }
-            let message =
-                format!("--no-cache-filter: there is neither a stage nor a gate `{name}`");
+            let message = format!("--no-cache-filter: there is no stage, step or gate `{name}`");
             report.push(
                 Diagnostic::new(rule::REQUEST, message)
                     .at(&graph.table.span, "this graph")

@@ -17,6 +17,8 @@ pub mod payloads;
 pub mod policies;
 #[cfg(feature = "cli")]
 pub mod progress;
+#[cfg(feature = "cli")]
+pub mod repro;
 pub mod rules;
 
 /// The gRPC client and server of the engine's bridge, generated from `llb/proto/gateway.proto`.

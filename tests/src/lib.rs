@@ -4,11 +4,13 @@
 mod build;
 mod example;
 mod image;
+mod lanekit;
 mod said;
 mod setup;
 
 pub use build::{Build, Outcome, Vertex};
 pub use example::{Example, nonce};
 pub use image::image;
+pub use lanekit::{Answer, Lanekit};
 pub use said::{Said, buildx};
 pub use setup::{Engine, Setup, docker, skipped};

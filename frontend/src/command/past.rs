@@ -1,11 +1,13 @@
-//! The verbs about what builds did and would do: keys, build, record, explain, impact, graph, ledger.
+//! The verbs about what builds did and would do: keys, build, record, explain, impact, repro, graph, ledger.
 
 mod build;
+mod buildx;
 mod client;
 mod explain;
 mod graph;
 mod impact;
 mod keys;
+mod repro;
 mod summary;
 
 use std::path::Path;
@@ -32,6 +34,8 @@ pub(super) enum Verb {
     Impact(impact::ImpactOf),
     /// Draws lanes: what is built from what, how long it took, why it ran, what a change would move
     Graph(graph::GraphOf),
+    /// Runs a step twice, and shows what differs between its two products
+    Repro(repro::Repro),
     /// Writes all builds that are kept as JSON
     Ledger(explain::Export),
 }
@@ -45,6 +49,7 @@ impl Verb {
             Self::Explain(explain) => explain.run(),
             Self::Impact(impact) => impact.run(),
             Self::Graph(graph) => graph.run(),
+            Self::Repro(repro) => repro.run(),
             Self::Ledger(export) => export.run(),
         }
     }

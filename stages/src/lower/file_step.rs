@@ -64,8 +64,7 @@ impl Lowering<'_> {
                 (op.rm(rm), format!("delete {path}"))
             }
         };
-        let name = format!("[{}/{}] {what}", stage.name, step.name);
-        let metadata = self.stage_metadata(name, &step.span, &stage.name);
+        let metadata = self.step_metadata(&what, stage, step);
         Ok(op.metadata(metadata).build()?)
     }
 

@@ -31,7 +31,7 @@ use llb::{
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, rule};
 use crate::ignore::Ignore;
 use crate::plan::{
-    Facts, ImageSource, Plan, PlannedOutput, PlannedStage, Product, StageIndex, Start,
+    Facts, ImageSource, Plan, PlannedOutput, PlannedStage, PlannedStep, Product, StageIndex, Start,
 };
 
 /// What the way in brings: everything about the engine and the caller that is not in the file.
@@ -46,7 +46,7 @@ pub struct Host<'a> {
     pub lanegate: Option<Output>,
     /// What gates run on: the engine's own platform.
     pub worker: Platform,
-    /// Which stages ignore the cache, by name.
+    /// Which stages, gates and steps (`STAGE/STEP`) ignore the cache, by name.
     pub no_cache: &'a dyn Fn(&str) -> bool,
     /// What the caller demands of every step.
     pub exec: ExecOptions,
@@ -435,6 +435,13 @@ impl Lowering<'_> {
     fn stage_metadata(&self, name: String, span: &Span, stage: &str) -> Metadata {
         self.metadata(name, span)
             .ignore_cache((self.host.no_cache)(stage))
+    }
+
+    fn step_metadata(&self, what: &str, stage: &PlannedStage, step: &PlannedStep) -> Metadata {
+        let step_name = format!("{}/{}", stage.name, step.name);
+        let ignore = (self.host.no_cache)(&stage.name) || (self.host.no_cache)(&step_name);
+        self.metadata(format!("[{step_name}] {what}"), &step.span)
+            .ignore_cache(ignore)
     }
 }
 

@@ -83,9 +83,8 @@ impl Lowering<'_> {
                 .mount(RECORDER, lanegate)
                 .mount(RECORD, Bind::scratch());
         }
-        let name = format!("[{}/{}] {}", stage.name, step.name, shown(step.argv()));
         let run = exec
-            .metadata(self.stage_metadata(name, &step.span, &stage.name))
+            .metadata(self.step_metadata(&shown(step.argv()), stage, step))
             .build()?;
         Ok(if step.record {
             run.output(RECORD)?

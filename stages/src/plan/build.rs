@@ -7,7 +7,7 @@ use super::tree::{Tree, TreePath, apart};
 use super::windows::{self, path::Spelling};
 use super::{
     CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedOutput,
-    PlannedStage, Product, Selection, StageIndex, Start, StepFile, Work, gate, merge, step,
+    PlannedStage, Product, Selection, StageIndex, Start, StepFile, What, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{From, Part, Stage, TreeEntry};
@@ -162,6 +162,10 @@ impl<'g> Planner<'_, 'g> {
         inherited.placed = self.placed(std::mem::take(&mut inherited.placed), &added);
         let setting = &self.selection.setting;
         inherited.empty &= self.indices(&stage.add).is_empty();
+        let last = match self.selection.what {
+            What::Step(wanted, last) if wanted == name => Some(last),
+            _ => None,
+        };
         let mut steps = Vec::new();
         for step in setting.steps(stage) {
             let planned = step::plan(self, step, &inherited, inherited.empty);
@@ -170,9 +174,15 @@ impl<'g> Planner<'_, 'g> {
                 .extend(planned.iter().flat_map(placed::by_step));
             steps.extend(planned);
             inherited.empty = false;
+            if last == Some(step.name.value.as_str()) {
+                break;
+            }
         }
         self.image(stage, &mut inherited);
-        let product = self.product(stage, &start);
+        let product = match last {
+            None => self.product(stage, &start),
+            Some(_) => Product::Root,
+        };
         if let Product::Tree(paths) = &product {
             writable(paths, &steps, &stage.span, &mut self.report);
             copied_apart(paths, &steps, &stage.span, &mut self.report);

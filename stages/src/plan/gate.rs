@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::build::Planner;
 use super::tree::inside;
 use super::windows;
-use super::{PlannedGate, TreePath};
+use super::{PlannedGate, TreePath, What};
 use crate::diag::{Diagnostic, Span, rule};
 use crate::file::{Effect, Floor, Gate, Measure};
 
@@ -28,6 +28,11 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
     let &of = planner.index.get(gate.of.value.as_str())?;
     let selection = planner.selection;
     if !selection.setting.holds(gate.when.as_ref()) || selection.unverified.gates.contains(name) {
+        return None;
+    }
+    // What it looks at is not made: the stage stops before its last step.
+    let unmade = |stage: usize| matches!(selection.what, What::Step(name, _) if planner.stages[stage].name == name);
+    if unmade(of) || unmade(subject) {
         return None;
     }
     let mut roots: Vec<TreePath> = if gate.roots.is_empty() {

@@ -23,7 +23,7 @@ impl Planner<'_, '_> {
                 }
                 Some(PlannedOutput::Gates)
             }
-            What::Stage(name) => {
+            What::Stage(name) | What::Step(name, _) => {
                 let &stage = self.index.get(name)?;
                 self.annotations = self.inherited[stage].annotations.clone();
                 Some(PlannedOutput::Product {

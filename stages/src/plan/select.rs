@@ -11,7 +11,7 @@ use crate::text::ValueRef;
 /// What the caller says.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// `LANE`, `LANE/OUTPUT`, `LANE/STAGE`, `LANE/gates`; nothing is the default lane.
+    /// `LANE`, `LANE/OUTPUT`, `LANE/STAGE`, `LANE/STAGE/STEP`, `LANE/gates`; nothing is the default lane.
     pub target: Option<String>,
     /// Arguments by name.
     pub args: BTreeMap<String, String>,
@@ -49,6 +49,8 @@ pub enum What<'g> {
     Output(&'g Output),
     /// One stage's product, as it is.
     Stage(&'g str),
+    /// The root that one of its steps leaves, other than the last: no product, so no gate looks at it.
+    Step(&'g str, &'g str),
     /// The reports of all gates over its outputs.
     Gates,
 }
@@ -82,6 +84,10 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
             ),
         }
     }
+    let what = match what {
+        What::Step(stage, step) => after(&setting, stage, step, &mut report),
+        what => what,
+    };
     setting.asked = asked(lane, what);
     let selection = Selection {
         graph,
@@ -100,11 +106,40 @@ pub fn select<'g>(graph: &'g Graph, request: &Request) -> Result<Selection<'g>, 
     report.into_result(selection)
 }
 
+/// What a stage has after one of its steps: after the last one, its product.
+fn after<'g>(
+    setting: &Setting<'g>,
+    stage: &'g str,
+    step: &'g str,
+    report: &mut Report,
+) -> What<'g> {
+    let Some(declared) = setting.graph.stages.get(stage) else {
+        return What::Stage(stage);
+    };
+    let steps: Vec<&str> = setting
+        .steps(declared)
+        .map(|step| step.name.value.as_str())
+        .collect();
+    if steps.last() == Some(&step) {
+        return What::Stage(stage);
+    }
+    if !steps.contains(&step) {
+        let lane = setting.name;
+        let message = format!("stage `{stage}` has no step `{step}` in lane `{lane}`");
+        report.push(
+            Diagnostic::new(rule::REQUEST, message)
+                .at(&declared.span, "this stage")
+                .help(suggest(step, steps)),
+        );
+    }
+    What::Step(stage, step)
+}
+
 /// What was named, for refusals that look at it.
 fn asked<'g>(lane: &'g Lane, what: What<'g>) -> Asked<'g> {
     let mut asked = Asked::default();
     match what {
-        What::Stage(stage) => asked.stage = Some(stage),
+        What::Stage(stage) | What::Step(stage, _) => asked.stage = Some(stage),
         What::Output(output) => {
             let mut outputs = lane.outputs.iter();
             let found = outputs.find(|(_, declared)| std::ptr::eq(*declared, output));
@@ -263,10 +298,17 @@ fn target<'g>(
         Some("gates") => What::Gates,
         Some(part) => {
             let stage = || {
-                graph
-                    .stages
-                    .get_key_value(part)
-                    .map(|(name, _)| What::Stage(name))
+                let (part, step) = match part.split_once('/') {
+                    Some((part, step)) => (part, Some(step)),
+                    None => (part, None),
+                };
+                let (name, stage) = graph.stages.get_key_value(part)?;
+                let Some(step) = step else {
+                    return Some(What::Stage(name));
+                };
+                let mut steps = stage.steps.iter().map(|step| step.name.value.as_str());
+                // Which of its steps a lane has is known later on.
+                Some(What::Step(name, steps.find(|name| *name == step)?))
             };
             match lane.outputs.get(part).map(What::Output).or_else(stage) {
                 Some(what) => what,
@@ -355,7 +397,7 @@ impl<'g> Selection<'g> {
     pub(super) fn roots(&self) -> Vec<&'g str> {
         match self.what {
             What::Output(output) => vec![&output.stage.value],
-            What::Stage(stage) => vec![stage],
+            What::Stage(stage) | What::Step(stage, _) => vec![stage],
             What::Gates => self
                 .setting
                 .lane

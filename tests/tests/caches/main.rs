@@ -3,7 +3,9 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use engine_tests::{Build, Engine, Example, Outcome, Setup, docker, image, nonce, skipped};
+use engine_tests::{
+    Build, Engine, Example, Lanekit, Outcome, Setup, docker, image, nonce, skipped,
+};
 
 const LANE: &str = "arm64";
 
@@ -130,4 +132,29 @@ fn without_an_import_a_pruned_engine_runs_everything_again() {
     let first = build();
     prune(engine);
     assert_eq!(first.steps_run(), build().steps_run());
+}
+
+#[test]
+fn a_pruned_record_is_told_from_a_changed_key() {
+    let Some((_alone, engine)) = alone("why a step of a pruned engine ran") else {
+        return;
+    };
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let example = Example::copy_of(&fixtures.join("stories"));
+    let fresh = format!("env.NONCE = \"{}\"", nonce());
+    example.edit("lanes.toml", "env.NONCE = \"none\"", &fresh);
+    let lanekit = Lanekit::new(env!("CARGO_BIN_EXE_lanekit-command"), engine, &example);
+    lanekit.build("one", &[]);
+    prune(engine);
+    lanekit.build("one", &[]);
+    let said = lanekit.pass(&["explain"]);
+    for step in ["limits/build", "names/build", "pack/list"] {
+        let found = said.lines().filter(|line| {
+            line.starts_with(&format!("{step} ran ("))
+                && line.ends_with("): its key is the same, so its cache record was lost")
+        });
+        assert_eq!(found.count(), 1, "{step}: {said}");
+    }
+    let help = said.lines().filter(|line| line.starts_with("  look at: "));
+    assert_eq!(help.count(), 1, "{said}");
 }

@@ -13,4 +13,5 @@ mod payloads;
 mod products;
 mod protocol;
 mod steps;
+mod stories;
 mod trees;

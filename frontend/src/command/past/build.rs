@@ -1,22 +1,22 @@
 //! `lanekit build`: a build by `docker buildx build`, with its progress shown and kept in the ledger. `lanekit record`:
 //! the same of a build that somebody else made.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::Value;
 use stages::keys::Manifest;
 use stages::plan::{Facts, Request};
 
+use super::buildx::{Buildx, Scratch};
 use super::client::{Asked, Client, facts};
 use super::summary;
 use super::{Stop, print};
 use crate::ledger::{Ledger, Record, Run, record};
-use crate::progress::{End, Progress, Said};
+use crate::progress::Progress;
 
 /// A build of a lane.
 #[derive(Args, Debug)]
@@ -70,11 +70,13 @@ impl Build {
         };
         // What is wrong with the file is said before an engine is asked.
         let client = asked.open()?;
-        let metadata = std::env::temp_dir().join(format!("lanekit-{}.json", std::process::id()));
-        let built = self.buildx(&asked, &metadata);
+        let scratch = Scratch::new()?;
+        let metadata = scratch.file("metadata.json");
+        let build = Buildx::new(&asked, &self.target)
+            .args([OsStr::new("--metadata-file"), metadata.as_os_str()])
+            .args(&self.options);
+        let (ok, progress) = build.run(&asked)?;
         let said = fs::read(&metadata).unwrap_or_default();
-        let _ = fs::remove_file(&metadata);
-        let (ok, progress) = built?;
         let build = Made {
             ok,
             progress,
@@ -90,70 +92,6 @@ impl Build {
             Err(Stop::Unable("the build failed".to_owned()))
         }
     }
-
-    fn buildx(&self, asked: &Asked, metadata: &std::path::Path) -> Result<(bool, Progress), Stop> {
-        let unable = |error: std::io::Error| Stop::Unable(format!("docker buildx build: {error}"));
-        let since = Timestamp::now();
-        let directory = match asked.directory() {
-            path if path.as_os_str().is_empty() => PathBuf::from("."),
-            path => path,
-        };
-        let mut child = Command::new("docker")
-            .args(["buildx", "build", "--progress=rawjson", "--metadata-file"])
-            .arg(metadata)
-            .arg("--file")
-            .arg(&self.file)
-            .args(["--target", &self.target])
-            .args(&self.options)
-            .arg(directory)
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(unable)?;
-        let mut progress = Progress::new(Some(since));
-        if let Some(said) = child.stderr.take() {
-            for line in BufReader::new(said).split(b'\n') {
-                let line = line.map_err(unable)?;
-                show(&mut progress, &String::from_utf8_lossy(&line));
-            }
-        }
-        let status = child.wait().map_err(unable)?;
-        Ok((status.success(), progress))
-    }
-}
-
-/// Shows what is new, a line each.
-fn show(progress: &mut Progress, line: &str) {
-    let mut out = std::io::stderr().lock();
-    for said in progress.line(line) {
-        // Nobody is left to tell when the terminal is gone.
-        let _ = match said {
-            Said::Text(text) => writeln!(out, "{text}"),
-            Said::Log(bytes) => out.write_all(&bytes),
-            Said::Started(digest) => match progress.vertices.get(&digest) {
-                Some(vertex) if shown(&vertex.name) => writeln!(out, "▸ {}", vertex.name),
-                _ => Ok(()),
-            },
-            Said::Ended(digest) => match progress.vertices.get(&digest) {
-                Some(vertex) if shown(&vertex.name) => {
-                    let how = match vertex.end() {
-                        End::Ran => format!("{:.1} s", vertex.seconds()),
-                        End::Cached => "cached".to_owned(),
-                        End::Cancelled => "cancelled".to_owned(),
-                        End::Failed => "FAILED".to_owned(),
-                        End::Unseen => continue,
-                    };
-                    writeln!(out, "✓ {} {how}", vertex.name)
-                }
-                _ => Ok(()),
-            },
-        };
-    }
-}
-
-/// Steps and gates; what the engine does for itself is not shown.
-fn shown(name: &str) -> bool {
-    name.starts_with('[') && !name.starts_with("[internal]") && !name.starts_with("[auth]")
 }
 
 impl Recorded {
@@ -252,8 +190,8 @@ impl Made {
 }
 
 /// What of buildx's options matters here.
-struct Options {
-    args: Vec<String>,
+pub(super) struct Options {
+    pub(super) args: Vec<String>,
     engine: String,
     no_cache: NoCache,
 }
@@ -264,7 +202,7 @@ enum NoCache {
 }
 
 impl Options {
-    fn read(words: &[String]) -> Self {
+    pub(super) fn read(words: &[String]) -> Self {
         let value = |names: [&str; 2]| -> Vec<String> {
             let of_word = |(i, word): (usize, &String)| match word.split_once('=') {
                 Some((name, value)) if names.contains(&name) => Some(value.to_owned()),
