@@ -124,22 +124,23 @@ impl Example {
         }
     }
 
-    /// The rules that say what is wrong with it, in every lane and for this request.
-    pub(crate) fn wrong(&self, target: &str, args: &[(&str, &str)]) -> Vec<String> {
+    /// The rules that say what is wrong or doubtful in any lane.
+    pub(crate) fn wrong(&self) -> Vec<String> {
         let loaded = self.load();
-        let report = match &loaded.graph {
-            Err(report) => report.clone(),
+        match &loaded.graph {
+            Err(report) => rules(report),
             Ok(graph) => {
                 let mut report = stages::plan::rehearse(graph);
                 report.extend(graph::lint::lint(graph, &loaded.sources, None));
-                if let Err(more) = plan(graph, &request(target, args)) {
-                    report.extend(more);
-                }
-                report
+                rules(&report)
             }
-        };
-        let rules = report.diagnostics().iter().map(|one| one.rule.0.to_owned());
-        rules.collect()
+        }
+    }
+
+    /// The rules that say what is wrong with a request.
+    pub(crate) fn asked(&self, target: &str, args: &[(&str, &str)]) -> Vec<String> {
+        let wrong = plan(&self.graph(), &request(target, args)).err();
+        wrong.as_ref().map(rules).unwrap_or_default()
     }
 
     /// What makes the keys of a target.
@@ -158,6 +159,11 @@ impl Example {
             &contents,
         )
     }
+}
+
+fn rules(report: &Report) -> Vec<String> {
+    let rules = report.diagnostics().iter().map(|one| one.rule.0.to_owned());
+    rules.collect()
 }
 
 /// A file of the example.

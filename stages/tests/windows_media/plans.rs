@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use stages::keys::{By, Kind, Manifest};
 
-use crate::example::{Example, LANES};
+use crate::example::{Example, LANES, directory, text};
 
 /// A step a paragraph: what it stands on, what it sees, and the names of its variables.
 fn table(manifest: &Manifest) -> String {
@@ -85,7 +85,7 @@ fn no_stage_is_longer_than_a_screen() {
 
 #[test]
 fn every_stage_is_in_the_readers_table() {
-    let readme = crate::example::text(&crate::example::directory().join("README.md"));
+    let readme = text(&directory().join("README.md"));
     for name in Example::read().graph().stages.keys() {
         assert!(
             readme.contains(&format!("`{name}`")),
@@ -105,4 +105,30 @@ fn a_bundle_and_an_image_share_every_step() {
             assert_eq!(node.key, other.key, "{}", node.id);
         }
     }
+}
+
+/// As long as a script is a placeholder the marker is there, and with it the gate is red.
+#[test]
+fn placeholders_and_their_marker_go_together() {
+    let mut open = vec![directory().join("windows"), directory().join("linux")];
+    let (mut scripts, mut placeholders) = (0, 0);
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a directory");
+            open.extend(entries.map(|entry| entry.expect("an entry").path()));
+        } else if path
+            .file_name()
+            .is_none_or(|name| name != "PLACEHOLDERS.txt")
+        {
+            scripts += 1;
+            placeholders += usize::from(text(&path).contains("PLACEHOLDER"));
+        }
+    }
+    let marker = directory().join("windows/scripts/modules/PLACEHOLDERS.txt");
+    assert!(scripts > 50, "{scripts} files");
+    assert_eq!(
+        placeholders > 0,
+        marker.exists(),
+        "{placeholders} of {scripts}"
+    );
 }
