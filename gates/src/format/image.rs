@@ -2,6 +2,8 @@
 //!
 //! Every table is read for itself: one that cannot be read is an error, never an empty table.
 
+use std::sync::Arc;
+
 use object::LittleEndian as LE;
 use object::pe;
 use object::read::ReadRef;
@@ -57,7 +59,10 @@ impl std::fmt::Display for Symbol<'_> {
 /// Everything that is imported from one DLL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbols {
-    names: Names,
+    /// Those of all imports of the image.
+    names: Arc<Names>,
+    /// The first that is of this import.
+    first: usize,
     list: Vec<Entry>,
 }
 
@@ -90,9 +95,13 @@ impl Symbols {
 
     /// Each of them, and the place that its name may have among the exports.
     pub fn hinted(&self) -> impl Iterator<Item = (Symbol<'_>, u16)> {
-        let mut names = self.names.iter();
+        let mut at = self.first;
         self.list.iter().map(move |entry| match entry {
-            Entry::Name(hint) => (Symbol::Name(names.next().unwrap_or_default()), *hint),
+            Entry::Name(hint) => {
+                let name = self.names.get(at).unwrap_or_default();
+                at += 1;
+                (Symbol::Name(name), *hint)
+            }
             Entry::Ordinal(number) => (Symbol::Ordinal(*number), 0),
         })
     }
@@ -210,19 +219,27 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     /// # Errors
     /// A [`Fault`] when a table cannot be read.
     pub fn imports(&self) -> Result<Vec<Import>, Fault> {
-        let mut imports = Vec::new();
-        let mut budget = limit::IMPORTS;
-        self.at_load(&mut imports, &mut budget)?;
-        self.delayed(&mut imports, &mut budget)?;
-        Ok(imports)
+        let mut found = Found {
+            imports: Vec::new(),
+            names: Names::default(),
+            budget: limit::IMPORTS,
+        };
+        self.at_load(&mut found)?;
+        self.delayed(&mut found)?;
+        found.names.shrink();
+        let names = Arc::new(found.names);
+        for import in &mut found.imports {
+            import.symbols.names = Arc::clone(&names);
+        }
+        Ok(found.imports)
     }
 
-    fn at_load(&self, imports: &mut Vec<Import>, budget: &mut usize) -> Result<(), Fault> {
+    fn at_load(&self, found: &mut Found) -> Result<(), Fault> {
         let Some(table) = self.directory(pe::IMAGE_DIRECTORY_ENTRY_IMPORT) else {
             return Ok(());
         };
         for index in 0.. {
-            spend(budget)?;
+            found.spend()?;
             let words = self.words::<5>("an import descriptor", table.0 + index * 20)?;
             let [names, _, _, dll, addresses] = words;
             if words == [0; 5] {
@@ -234,21 +251,22 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 )));
             }
             let thunks = if names == 0 { addresses } else { names };
-            imports.push(Import {
+            let import = Import {
                 dll: self.name("the name of an imported DLL", dll.into())?,
                 delayed: false,
-                symbols: self.thunks(thunks, 0, budget)?,
-            });
+                symbols: self.thunks(thunks, 0, found)?,
+            };
+            found.imports.push(import);
         }
         Ok(())
     }
 
-    fn delayed(&self, imports: &mut Vec<Import>, budget: &mut usize) -> Result<(), Fault> {
+    fn delayed(&self, found: &mut Found) -> Result<(), Fault> {
         let Some(table) = self.directory(pe::IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT) else {
             return Ok(());
         };
         for index in 0.. {
-            spend(budget)?;
+            found.spend()?;
             let words = self.words::<8>("a delayed import descriptor", table.0 + index * 32)?;
             let [attributes, dll, _, _, names, ..] = words;
             if words == [0; 8] {
@@ -268,49 +286,82 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 })
             };
             let names = u32::try_from(relative(names)?).unwrap_or(u32::MAX);
-            imports.push(Import {
+            let import = Import {
                 dll: self.name("the name of a delayed DLL", relative(dll)?)?,
                 delayed: true,
-                symbols: self.thunks(names, base, budget)?,
-            });
+                symbols: self.thunks(names, base, found)?,
+            };
+            found.imports.push(import);
         }
         Ok(())
     }
 
     /// The names and numbers in a list of thunks.
-    fn thunks(&self, list: u32, base: u64, budget: &mut usize) -> Result<Symbols, Fault> {
-        let mut symbols = Symbols::default();
+    fn thunks(&self, list: u32, base: u64, found: &mut Found) -> Result<Symbols, Fault> {
+        let what = "a list of imported names";
+        let mut symbols = Symbols {
+            names: Arc::default(),
+            first: found.names.len(),
+            list: Vec::new(),
+        };
+        let width = if self.wide { 8 } else { 4 };
         let mut at = u64::from(list);
         loop {
-            spend(budget)?;
-            let what = "a list of imported names";
-            let (thunk, by_number, step) = if self.wide {
-                let thunk = u64::from_le_bytes(self.memory.bytes(what, at)?);
-                (thunk, thunk >> 63 == 1, 8)
+            // As many as lie together; one that is cut by a page is put together from its parts.
+            let piece = self.memory.piece(what, at)?;
+            let whole = piece.len() / width * width;
+            let one: [u8; 8];
+            let thunks = if whole > 0 {
+                &piece[..whole]
+            } else if self.wide {
+                one = self.memory.bytes(what, at)?;
+                &one[..]
             } else {
-                let thunk = u32::from_le_bytes(self.memory.bytes(what, at)?);
-                (thunk.into(), thunk >> 31 == 1, 4)
+                let half: [u8; 4] = self.memory.bytes(what, at)?;
+                one = [half, [0; 4]].concat().try_into().unwrap_or_default();
+                &one[..4]
             };
-            if thunk == 0 {
-                symbols.names.shrink();
-                symbols.list.shrink_to_fit();
-                return Ok(symbols);
+            for bytes in thunks.chunks_exact(width) {
+                found.spend()?;
+                let mut word = [0; 8];
+                word[..width].copy_from_slice(bytes);
+                let thunk = u64::from_le_bytes(word);
+                if thunk == 0 {
+                    symbols.list.shrink_to_fit();
+                    return Ok(symbols);
+                }
+                let entry = if thunk >> (8 * width - 1) == 1 {
+                    Entry::Ordinal(u16::from_le_bytes([word[0], word[1]]))
+                } else {
+                    let hint = thunk.checked_sub(base).ok_or_else(|| {
+                        Fault::Damaged("an imported name lies before the image".to_owned())
+                    })?;
+                    self.hinted(hint, &mut found.names)?
+                };
+                symbols.list.push(entry);
+                at += width as u64;
             }
-            if by_number {
-                let [low, high, ..] = thunk.to_le_bytes();
-                let number = u16::from_le_bytes([low, high]);
-                symbols.list.push(Entry::Ordinal(number));
-            } else {
-                let hint = thunk.checked_sub(base).ok_or_else(|| {
-                    Fault::Damaged("an imported name lies before the image".to_owned())
-                })?;
-                let what = "an imported name";
-                let place = u16::from_le_bytes(self.memory.bytes(what, hint)?);
-                self.append(what, hint.saturating_add(2), &mut symbols.names)?;
-                symbols.list.push(Entry::Name(place));
-            }
-            at += step;
         }
+    }
+
+    /// A name behind the two bytes of its hint.
+    fn hinted(&self, at: u64, names: &mut Names) -> Result<Entry, Fault> {
+        let what = "an imported name";
+        if let [low, high, text @ ..] = self.memory.piece(what, at)?
+            && let Some(end) = memchr::memchr(0, text)
+        {
+            if end == 0 {
+                return Err(empty(what));
+            }
+            names.push(|bytes| {
+                bytes.extend_from_slice(&text[..end]);
+                Ok::<(), Fault>(())
+            })?;
+            return Ok(Entry::Name(u16::from_le_bytes([*low, *high])));
+        }
+        let hint = u16::from_le_bytes(self.memory.bytes(what, at)?);
+        self.append(what, at.saturating_add(2), names)?;
+        Ok(Entry::Name(hint))
     }
 
     /// What it exports; nothing when it has no table of exports.
@@ -440,11 +491,22 @@ fn words_of(bytes: &[u8]) -> Vec<u32> {
     words.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-fn spend(budget: &mut usize) -> Result<(), Fault> {
-    *budget = budget
-        .checked_sub(1)
-        .ok_or_else(|| Fault::Limit(format!("IMPORTS: more than {}", limit::IMPORTS)))?;
-    Ok(())
+/// What was found of an image's imports so far.
+struct Found {
+    imports: Vec<Import>,
+    names: Names,
+    /// How many more there may be.
+    budget: usize,
+}
+
+impl Found {
+    fn spend(&mut self) -> Result<(), Fault> {
+        self.budget = self
+            .budget
+            .checked_sub(1)
+            .ok_or_else(|| Fault::Limit(format!("IMPORTS: more than {}", limit::IMPORTS)))?;
+        Ok(())
+    }
 }
 
 fn headers<'d, Pe: ImageNtHeaders, R: ReadRef<'d>>(
@@ -544,6 +606,29 @@ mod tests {
         let imports = Image::open(bytes.as_slice()).unwrap().imports().unwrap();
         let imports: Vec<String> = imports.iter().map(text).collect();
         assert_eq!(imports, ["new.dll delayed: n", "old.dll delayed: o #3"]);
+    }
+
+    #[test]
+    fn tables_and_names_over_many_pages_are_read_whole() {
+        let names: Vec<String> = (0..4_000)
+            .map(|n| format!("f{n}{}", "x".repeat(n % 31)))
+            .collect();
+        // Fixtures want names that live as long as the test.
+        let names: Vec<&'static str> = names
+            .into_iter()
+            .map(|name| &*Box::leak(name.into_boxed_str()))
+            .collect();
+        for machine in [I386, ARM64] {
+            let pe = fixture::Pe {
+                imports: vec![("a.dll", vec!["#5"]), ("b.dll", names.clone())],
+                ..fixture::Pe::default()
+            };
+            let bytes = pe.dll(machine);
+            let imports = Image::open(bytes.as_slice()).unwrap().imports().unwrap();
+            let found: Vec<String> = imports[1].symbols.iter().map(|s| s.to_string()).collect();
+            assert_eq!(found, names);
+            assert_eq!(imports[0].symbols.iter().next(), Some(Symbol::Ordinal(5)));
+        }
     }
 
     #[test]

@@ -33,9 +33,13 @@ pub struct Memory<'d, R: ReadRef<'d>> {
     data: R,
     len: u64,
     spans: Vec<Span>,
+    /// Whether no two spans overlap.
+    apart: bool,
     pages: RefCell<BTreeMap<u64, &'d [u8]>>,
     /// The page that was asked for last: the next name lies in it, mostly.
     last: Cell<Option<(u64, &'d [u8])>>,
+    /// The span that was asked for last.
+    last_span: Cell<usize>,
 }
 
 impl<'d, R: ReadRef<'d>> Memory<'d, R> {
@@ -45,9 +49,11 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         Self {
             data,
             len: data.len().unwrap_or(0),
+            apart: apart(&spans),
             spans,
             pages: RefCell::default(),
             last: Cell::default(),
+            last_span: Cell::default(),
         }
     }
 
@@ -81,6 +87,25 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         let mut out = vec![0; count];
         self.fill(what, address, &mut out)?;
         Ok(out)
+    }
+
+    /// What lies in one piece in the file from an address on: at least one byte, unless the file
+    /// does not hold what is there.
+    ///
+    /// # Errors
+    /// As [`Self::bytes`].
+    pub fn piece(&self, what: &str, address: u64) -> Result<&'d [u8], Fault> {
+        let span = self.span(what, address)?;
+        let inside = address - span.address;
+        let held = span.held.saturating_sub(inside);
+        if held == 0 {
+            return Ok(&[]);
+        }
+        let at = span.offset.saturating_add(inside);
+        let page = self.page(what, at / PAGE)?;
+        let from = usize::try_from(at % PAGE).unwrap_or(usize::MAX);
+        let piece = page.get(from..).unwrap_or_default();
+        Ok(&piece[..piece.len().min(usize::try_from(held).unwrap_or(usize::MAX))])
     }
 
     /// The bytes up to the next zero.
@@ -137,12 +162,21 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// # Errors
     /// [`Fault::Damaged`] when there is none.
     pub fn span(&self, what: &str, address: u64) -> Result<Span, Fault> {
-        let holds = |span: &&Span| address >= span.address && address - span.address < span.size;
-        self.spans
-            .iter()
-            .find(holds)
-            .copied()
-            .ok_or_else(|| Fault::Damaged(format!("{what} at 0x{address:x} lies in no section")))
+        let holds = |span: &Span| address >= span.address && address - span.address < span.size;
+        // Of spans that overlap the first counts, so the last one is tried first only where it
+        // is the only one.
+        let last = self.last_span.get();
+        if self.apart
+            && let Some(span) = self.spans.get(last).filter(|span| holds(span))
+        {
+            return Ok(*span);
+        }
+        let at =
+            self.spans.iter().position(holds).ok_or_else(|| {
+                Fault::Damaged(format!("{what} at 0x{address:x} lies in no section"))
+            })?;
+        self.last_span.set(at);
+        Ok(self.spans[at])
     }
 
     fn fill(&self, what: &str, address: u64, out: &mut [u8]) -> Result<(), Fault> {
@@ -203,6 +237,15 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         self.last.set(Some((number, page)));
         Ok(page)
     }
+}
+
+/// Whether no two spans overlap.
+fn apart(spans: &[Span]) -> bool {
+    let mut places: Vec<(u64, u64)> = spans.iter().map(|s| (s.address, s.size)).collect();
+    places.sort_unstable();
+    places
+        .windows(2)
+        .all(|pair| pair[1].0 - pair[0].0 >= pair[0].1)
 }
 
 impl Span {
