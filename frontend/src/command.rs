@@ -21,7 +21,7 @@ use stages::graph::Graph;
 use stages::plan::{self, PayloadFact};
 
 use crate::lanefile::{LaneFile, Loaded, Wrong};
-use crate::payloads;
+use crate::{payloads, policies};
 
 /// Something is wrong with the lane file.
 const WRONG: u8 = 1;
@@ -139,7 +139,7 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
         graph,
         warnings,
     } = loaded;
-    let mut report = plan::rehearse(&graph);
+    let mut report = plan::rehearse(&graph, policies::check);
     report.extend(warnings);
     report.extend(plan::check_payloads(&graph, |payload| {
         payloads::look(beside, payload)

@@ -25,6 +25,20 @@ impl<'g> Setting<'g> {
         chosen.map(|(name, choice)| (name.as_str(), choice))
     }
 
+    /// The slot in which a stage stands for other lanes, where this lane takes another choice and
+    /// needs the stage for nothing else.
+    pub(crate) fn passes_by(&self, stage: &str) -> Option<&'g str> {
+        let stands = |slot: &Slot| {
+            let mut choices = slot.choices.values();
+            choices.any(|choice| choice.stage.value == stage)
+        };
+        let mut slots = self.graph.slots.iter().filter(|(_, slot)| stands(slot));
+        let (slot, _) = slots.next()?;
+        let outputs = self.lane.outputs.values();
+        let wanted = self.with_gates(outputs.map(|output| output.stage.value.as_str()));
+        (!self.behind(wanted).contains(stage)).then_some(slot)
+    }
+
     /// The choices whose conditions hold.
     fn held(&self, slot: &'g Slot) -> Vec<(&'g str, &'g Choice)> {
         let choices = slot

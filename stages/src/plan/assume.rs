@@ -30,9 +30,9 @@ pub fn assume_with(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Rep
 }
 
 /// What is wrong with the plan of any output, and what is doubtful ([`Report::split`]): of every lane as it stands,
-/// then with each switch turned.
+/// then with each switch turned, without payloads and with them. `also` says what else is wrong with a plan.
 #[must_use]
-pub fn rehearse(graph: &Graph) -> Report {
+pub fn rehearse(graph: &Graph, also: impl Fn(&Plan) -> Result<(), Report>) -> Report {
     let mut report = Report::default();
     let mut said = BTreeSet::new();
     let mut left = MOST;
@@ -45,7 +45,10 @@ pub fn rehearse(graph: &Graph) -> Report {
                 let images = selection.images().err().unwrap_or_default();
                 let mut report = images;
                 match assume_with(&selection, &facts) {
-                    Ok(plan) => plan.warnings.into_iter().for_each(|one| report.push(one)),
+                    Ok(plan) => {
+                        report.extend(also(&plan).err().unwrap_or_default());
+                        plan.warnings.into_iter().for_each(|one| report.push(one));
+                    }
                     Err(wrong) => report.extend(wrong),
                 }
                 report.into_result(())

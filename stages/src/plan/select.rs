@@ -366,6 +366,24 @@ impl<'g> Selection<'g> {
     pub(super) fn judge(&self) -> Report {
         let mut report = Report::default();
         let Setting { name, lane, .. } = self.setting;
+        if let What::Stage(stage) = self.what
+            && let Some(slot) = self.setting.passes_by(stage)
+        {
+            let taken = self
+                .setting
+                .choice(slot)
+                .map_or("nothing", |(choice, _)| choice);
+            let mut diagnostic = Diagnostic::new(
+                rule::NOT_IN_LANE,
+                format!("lane `{name}` does not have stage `{stage}`"),
+            )
+            .at(&lane.span, format!("it takes `{taken}` for slot `{slot}`"))
+            .help("name a lane that takes it, or what this lane takes");
+            if let Some(declared) = self.graph.slots.get(slot) {
+                diagnostic = diagnostic.related(&declared.span, "the stage stands in this slot");
+            }
+            report.push(diagnostic);
+        }
         if let Some(refuse) = self.setting.refusal() {
             report.push(
                 Diagnostic::new(

@@ -215,7 +215,7 @@ fn both_states_are_rehearsed_and_instances_are_told_apart() {
     );
     let overlap = "[[stage.out.step]]\nname = \"s\"\ncache = [{ id = \"c\", at = \"/payload\" }]\nfiles = [{ payload = \"qnn\", at = \"/payload\" }]\nrun = [\"true\"]";
     let loaded = load(&graph(&pinned(), overlap), "");
-    let report = rehearse(graph_of(&loaded));
+    let report = rehearse(graph_of(&loaded), |_| Ok(()));
     assert_eq!(
         report.diagnostics().len(),
         1,
@@ -223,7 +223,7 @@ fn both_states_are_rehearsed_and_instances_are_told_apart() {
         report.render(&loaded.sources, false)
     );
     let loaded = load(&graph(&pinned(), TAKES), "");
-    assert!(rehearse(graph_of(&loaded)).is_empty());
+    assert!(rehearse(graph_of(&loaded), |_| Ok(())).is_empty());
     let lane = &graph_of(&loaded).lanes["l"];
     let mut setting = graph_of(&loaded).setting("l", lane);
     assert_eq!(setting.instances()["out"].id, "out@payload.qnn=absent");

@@ -197,6 +197,21 @@ fn a_slot_is_filled_by_its_condition_then_the_lane_then_the_only_choice() {
 }
 
 #[test]
+fn a_stage_of_a_slot_that_the_lane_passes_by_is_refused_by_name() {
+    let text = slotted(ROWS, "");
+    let loaded = load(&text, "");
+    let Ok(graph) = &loaded.graph else {
+        panic!("{}", rendered(&loaded));
+    };
+    let named = |args: &[(&str, &str)]| plan(graph, &request("l/patched", args));
+    assert!(named(&[]).is_ok());
+    let report = named(&[("stock", "true")]).expect_err("the lane takes another");
+    insta::assert_snapshot!(report.render(&loaded.sources, false));
+    // What the lane needs for something else is there.
+    assert!(plan(graph, &request("l/base", &[])).is_ok());
+}
+
+#[test]
 fn slots_that_nothing_or_too_much_fills_are_refused() {
     let two =
         format!("{ROWS}\nother = {{ same-as = \"base\", when = {{ lane.target = \"amd64\" }} }}\n");

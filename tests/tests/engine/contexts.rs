@@ -261,3 +261,46 @@ fn what_an_ignore_file_takes_out_of_a_step_is_told() {
     example.write("lanes.toml.dockerignore", "other\n");
     run().pass("[app/show]");
 }
+
+#[test]
+fn a_download_is_held_against_its_hash() {
+    use sha2::Digest as _;
+    for engine in Setup::get().engines() {
+        let served = tempfile::tempdir().expect("a directory");
+        let server = Server::of(served.path());
+        let bytes = nonce();
+        std::fs::write(served.path().join("tool-1.tar"), &bytes).expect("a file");
+        let hash: String = sha2::Sha256::digest(bytes.as_bytes())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let lanes = |hash: &str| {
+            Example::of(&format!(
+                "# syntax=docker.io/lanekit/frontend:0.1\n[graph]\nname = \"f\"\n\
+                 [fetch.tool]\nurl = \"{}\"\nsha256 = \"{hash}\"\n\
+                 [lane.l]\nplatform = \"linux/amd64\"\noutput.image = {{ stage = \"s\" }}\n\
+                 [stage.s]\nfrom = {{ image = \"busybox:1.36\" }}\n\
+                 [[stage.s.step]]\nname = \"copy\"\ncopy = {{ fetch = \"tool\", to = \"/opt/\" }}\n\
+                 [[stage.s.step]]\nname = \"see\"\nfiles = [{{ fetch = \"tool\", at = \"/src\" }}]\n\
+                 run = [\"sh\", \"-c\", \"echo a=$(cat /src/tool-1.tar) b=$(cat /opt/tool-1.tar)\"]\n",
+                server.url("tool-1.tar")
+            ))
+        };
+        let right = lanes(&hash);
+        let build = || engine_tests::Build::new(engine, right.path()).pass();
+        let logs = build().all_logs();
+        assert!(
+            logs.contains(&format!("a={bytes} b={bytes}")),
+            "on {}: {logs}",
+            engine.kind
+        );
+        assert!(build().steps_run().is_empty(), "on {}", engine.kind);
+        let wrong = lanes(&"0".repeat(64));
+        let errors = engine_tests::Build::new(engine, wrong.path()).fail().errors;
+        assert!(
+            errors.contains("digest mismatch") && errors.contains(">>> [fetch.tool]"),
+            "on {}: {errors}",
+            engine.kind
+        );
+    }
+}

@@ -12,7 +12,7 @@ use super::answered;
 use super::wire::{Files, Info, Location};
 use crate::gateway::bridge::Outcome;
 use crate::lanefile::{Loaded, Wrong};
-use crate::rules;
+use crate::{policies, rules};
 
 #[derive(Debug, Serialize)]
 struct Results {
@@ -65,7 +65,7 @@ pub(super) fn answer(read: Result<Read, Unread>, request: impl Fn(&Loaded) -> Re
 
 /// What is wrong or doubtful with any lane, and with what was asked for by name.
 fn wrong(loaded: &Loaded, request: &Request) -> Report {
-    let mut report = plan::rehearse(&loaded.graph);
+    let mut report = plan::rehearse(&loaded.graph, policies::check);
     let asked =
         request.target.is_some() || !request.args.is_empty() || !request.platforms.is_empty();
     if asked {
