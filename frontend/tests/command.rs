@@ -50,6 +50,40 @@ fn a_right_file_is_counted() {
 }
 
 #[test]
+fn a_floor_of_what_a_gate_does_not_count_is_found_without_an_engine() {
+    let gate = "tree = [\"/t\"]\n[[stage.hello.step]]\nname = \"s\"\nrun = [\"true\"]\n\
+        [gate.arch]\nof = \"hello\"\ncheck = \"arch\"\nfloor = [{ wheels = { least = 1 } }]\n";
+    let wrong = directory(&format!("{LANES}{gate}"), "BUSYBOX=1.36\n");
+    let (code, _, stderr) = texts(&lanekit(wrong.path(), &["check"]));
+    assert_eq!(code, Some(1));
+    assert!(
+        stderr.contains("LK011") && stderr.contains("wheels"),
+        "{stderr}"
+    );
+    let right = format!("{LANES}{}", gate.replace("wheels", "inspected"));
+    let right = directory(&right, "BUSYBOX=1.36\n");
+    assert_eq!(texts(&lanekit(right.path(), &["check"])).0, Some(0));
+}
+
+#[test]
+fn a_payload_on_the_disk_is_held_against_its_hash() {
+    let payload = "[[stage.hello.step]]\nname = \"s\"\nfiles = [{ payload = \"sdk\" }]\nrun = [\"true\"]\n\
+        [payload.sdk]\npath = \"sdk.zip\"\nsha256 = \"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\"\n";
+    let files = directory(&format!("{LANES}{payload}"), "BUSYBOX=1.36\n");
+    let check = || texts(&lanekit(files.path(), &["check"]));
+    assert_eq!(check().0, Some(0), "nobody has to have it");
+    let sdk = files.path().join("sdk.zip");
+    std::fs::write(&sdk, "abc").unwrap();
+    assert_eq!(check().0, Some(0));
+    let (_, plan, _) = texts(&lanekit(files.path(), &["plan"]));
+    assert!(plan.contains("payload.sdk=present"), "{plan}");
+    std::fs::write(&sdk, "abd").unwrap();
+    let (code, _, stderr) = check();
+    assert!(code == Some(1) && stderr.contains("LK021"), "{stderr}");
+    assert_eq!(texts(&lanekit(files.path(), &["plan"])).0, Some(1));
+}
+
+#[test]
 fn what_is_wrong_is_a_picture_and_exit_1() {
     let wrong = directory(
         &LANES.replace("stage = \"hello\"", "stage = \"helo\""),

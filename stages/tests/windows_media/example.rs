@@ -130,7 +130,7 @@ impl Example {
         match &loaded.graph {
             Err(report) => rules(report),
             Ok(graph) => {
-                let mut report = stages::plan::rehearse(graph);
+                let mut report = stages::plan::rehearse(graph, |_| Ok(()));
                 report.extend(graph::lint::lint(graph, &loaded.sources, None));
                 rules(&report)
             }
