@@ -21,6 +21,7 @@ mod output;
 mod payloads;
 mod pictures;
 mod properties;
+mod shuffled;
 mod table;
 mod tags;
 mod trees;
