@@ -12,8 +12,8 @@ use stages::view::graph::{
 
 use crate::common::{load, plan, request};
 
-const LANES: &str = include_str!("../../../examples/media-mini/lanes.toml");
-const PINS: &str = include_str!("../../../examples/media-mini/versions.env");
+const LANES: &str = include_str!("pictures/lanes.toml");
+const PINS: &str = include_str!("pictures/versions.env");
 
 /// A lane of a graph, with what is known of its builds.
 fn lane(graph: &Graph, target: &str, past: &Past) -> Lane {
