@@ -33,6 +33,8 @@ pub struct Vertex {
     pub started: Option<Timestamp>,
     /// When it ended.
     pub completed: Option<Timestamp>,
+    /// How many bytes were transferred for it, by what: a layer, the context, an export.
+    transfers: BTreeMap<String, u64>,
 }
 
 /// How a vertex ended.
@@ -63,6 +65,12 @@ impl Vertex {
             (_, None) => End::Cancelled,
             (_, Some(_)) => End::Ran,
         }
+    }
+
+    /// How many bytes the engine says were transferred for it; it says nothing of what a step wrote.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.transfers.values().sum()
     }
 
     /// How long it took, in seconds.
@@ -110,11 +118,25 @@ impl Progress {
         for vertex in list("vertexes").into_iter().flatten() {
             said.extend(self.vertex(vertex));
         }
+        for transfer in list("statuses").into_iter().flatten() {
+            self.transfer(transfer);
+        }
         for log in list("logs").into_iter().flatten() {
             let data = BASE64_STANDARD.decode(text(&log["data"]));
             said.extend(data.ok().map(Said::Log));
         }
         said
+    }
+
+    /// Counts of what is no transfer are no bytes: they have no total.
+    fn transfer(&mut self, transfer: &Value) {
+        let vertex = self.vertices.get_mut(&text(&transfer["vertex"]));
+        let bytes = transfer["total"].as_u64().filter(|total| *total > 0);
+        if let (Some(vertex), Some(_)) = (vertex, bytes) {
+            let so_far = transfer["current"].as_u64().unwrap_or_default();
+            let known = vertex.transfers.entry(text(&transfer["id"])).or_default();
+            *known = so_far.max(*known);
+        }
     }
 
     fn vertex(&mut self, vertex: &Value) -> Option<Said> {
@@ -176,6 +198,18 @@ mod tests {
             End::Failed
         );
         assert_eq!(with(r#""started":null"#), End::Unseen);
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_last_word_on_each_transfer() {
+        let mut progress = Progress::new(None);
+        progress.line(r#"{"vertexes":[{"digest":"d","name":"n"}]}"#);
+        for (id, current, total) in [("a", 10, 100), ("a", 100, 100), ("b", 7, 7), ("c", 3, 0)] {
+            progress.line(&format!(
+                r#"{{"statuses":[{{"id":"{id}","vertex":"d","current":{current},"total":{total}}}]}}"#
+            ));
+        }
+        assert_eq!(progress.vertices["d"].bytes(), 107);
     }
 
     #[test]

@@ -75,7 +75,11 @@ enum Task {
         private: bool,
     },
     /// Measure lanegate against llvm-readobj and pefile on a tree of real files
-    Bench,
+    Bench {
+        /// `keys` measures `lanekit impact` and `lanekit explain` over a graph of 5,000 steps instead
+        #[arg(value_parser = ["keys"])]
+        part: Option<String>,
+    },
     /// Read inputs that are nearly right with every reader
     Fuzz {
         /// How long, in all
@@ -154,7 +158,8 @@ fn main() -> ExitCode {
             private,
         } => test(&only, list, Wish::new(private, false)),
         Task::Demo { private } => demo::run(Wish::new(private, false)),
-        Task::Bench => bench::run().and_then(|kept| {
+        Task::Bench { part: Some(_) } => bench::keys(),
+        Task::Bench { part: None } => bench::run().and_then(|kept| {
             ensure!(kept, "a limit was not kept");
             Ok(())
         }),

@@ -51,6 +51,9 @@ pub struct Totals {
     pub seconds: f64,
     /// Seconds that the cached steps took when they last ran.
     pub saved: f64,
+    /// Bytes that the engine says were transferred: layers, contexts, exports.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 /// A node of a build.
@@ -110,6 +113,8 @@ pub fn record(ledger: &Ledger, record: &Record<'_>) -> io::Result<Run> {
         gates: gates(record.metadata),
         ..Run::default()
     };
+    let vertices = record.progress.vertices.values();
+    run.totals.bytes = vertices.map(Vertex::bytes).sum();
     for node in &manifest.nodes {
         let (end, seconds) = ends.get(&*node.id).copied().unwrap_or((End::Unseen, 0.0));
         let learnt = history.nodes.entry(node.id.clone()).or_default();

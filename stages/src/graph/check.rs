@@ -275,18 +275,18 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             continue;
         }
         let product = graph.stages.get(&target.value);
-        let sub = graph
-            .brings()
-            .flat_map(|brings| &brings.uses)
-            .any(|used| used.stage.span == target.span && used.sub.is_some())
-            || stage
-                .merge
-                .iter()
-                .any(|part| part.stage.span == target.span && part.from.is_some())
-            || stage.steps.iter().filter_map(Step::file).any(|file| {
-                file.stage().is_some_and(|name| name.span == target.span) && takes_a_part(file)
-            });
-        if let Some(product) = product.filter(|p| !graph.is_tree(p) && !sub) {
+        // All of a graph is looked through, so only where there is no tree.
+        let sub = || {
+            let mut uses = graph.brings().flat_map(|brings| &brings.uses);
+            let mut merged = stage.merge.iter();
+            let mut files = stage.steps.iter().filter_map(Step::file);
+            uses.any(|used| used.stage.span == target.span && used.sub.is_some())
+                || merged.any(|part| part.stage.span == target.span && part.from.is_some())
+                || files.any(|file| {
+                    file.stage().is_some_and(|name| name.span == target.span) && takes_a_part(file)
+                })
+        };
+        if let Some(product) = product.filter(|p| !graph.is_tree(p) && !sub()) {
             report.push(
                 Diagnostic::new(
                     rule::VALUE,

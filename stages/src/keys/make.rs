@@ -204,6 +204,8 @@ impl Maker<'_> {
             root = Some(self.step(name, step, root.as_deref()));
         }
         match (product, root) {
+            // There no copy makes a tree: consumers take its paths from the producer's root.
+            (Product::Tree(_), Some(root)) if self.on_windows() => Some(root),
             (Product::Tree(paths), Some(root)) => Some(self.tree(name, paths, &root)),
             (Product::Tree(_), None) => None,
             (Product::Root, root) => root,
@@ -386,9 +388,14 @@ impl Maker<'_> {
         self.push(format!("{stage}/{name}"), Kind::Step, vertex, made_of)
     }
 
+    fn on_windows(&self) -> bool {
+        self.plan.platform.starts_with("windows")
+    }
+
     /// The part of a product that a path is; empty where that is all of it.
     fn part<'p>(&self, stage: StageIndex, path: &'p str) -> &'p str {
         match &self.plan.stages[stage].product {
+            _ if self.on_windows() => path,
             Product::Tree(paths) if matches!(paths.as_slice(), [only] if only.directory() == path) => {
                 ""
             }

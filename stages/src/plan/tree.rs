@@ -1,5 +1,7 @@
 //! Paths of products: which there are, which are in each other's way.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fast_glob::glob_match;
 
 use super::windows::path::Spelling;
@@ -287,29 +289,56 @@ pub(super) struct Tree<'a> {
 /// Trees that are put together must not be in each other's way: which file won would depend on
 /// the order.
 pub(super) fn apart(parts: &[Tree<'_>], report: &mut Report) {
-    for (i, second) in parts.iter().enumerate() {
-        for first in &parts[..i] {
-            for a in first.paths {
-                for b in second.paths.iter().filter(|b| a.overlaps(b)) {
-                    report.push(
-                        Diagnostic::new(
-                            rule::OVERLAP,
-                            format!(
-                                "the trees of `{}` and `{}` overlap",
-                                first.stage, second.stage
-                            ),
-                        )
-                        .at(
-                            second.span,
-                            format!("`{}` has {}", second.stage, b.as_str()),
-                        )
-                        .related(first.span, format!("`{}` has {}", first.stage, a.as_str()))
-                        .help("put them together in a stage with `merge`, which compares them, and add that"),
-                    );
-                }
-            }
+    for ((second, b), (first, a)) in near(parts) {
+        let (second, first) = (&parts[second], &parts[first]);
+        let (a, b) = (&first.paths[a], &second.paths[b]);
+        if !a.overlaps(b) {
+            continue;
+        }
+        let message = format!(
+            "the trees of `{}` and `{}` overlap",
+            first.stage, second.stage
+        );
+        report.push(
+            Diagnostic::new(rule::OVERLAP, message)
+                .at(
+                    second.span,
+                    format!("`{}` has {}", second.stage, b.as_str()),
+                )
+                .related(first.span, format!("`{}` has {}", first.stage, a.as_str()))
+                .help(
+                    "put them together in a stage with `merge`, which compares them, and add that",
+                ),
+        );
+    }
+}
+
+/// A path by the numbers of its tree and within it.
+type Place = (usize, usize);
+
+/// The pairs of paths of several trees that could meet, the later tree's first: the directory of one lies in that of the
+/// other. To ask every pair would take long where thousands of trees are put together.
+fn near(parts: &[Tree<'_>]) -> BTreeSet<(Place, Place)> {
+    let places = parts.iter().enumerate().flat_map(|(tree, part)| {
+        let paths = part.paths.iter().enumerate();
+        paths.map(move |(number, path)| ((tree, number), path.directory().trim_end_matches('/')))
+    });
+    let places: Vec<(Place, &str)> = places.collect();
+    let mut at: BTreeMap<&str, Vec<Place>> = BTreeMap::new();
+    for (place, directory) in &places {
+        at.entry(directory).or_default().push(*place);
+    }
+    let mut pairs = BTreeSet::new();
+    for (place, directory) in &places {
+        let above = directory
+            .match_indices('/')
+            .map(|(end, _)| &directory[..end]);
+        for other in above.chain([*directory]).filter_map(|above| at.get(above)) {
+            let others = other.iter().filter(|other| other.0 != place.0);
+            pairs.extend(others.map(|other| (*place.max(other), *place.min(other))));
         }
     }
+    pairs
 }
 
 #[cfg(test)]

@@ -274,3 +274,38 @@ fn an_empty_variable_is_a_warning_and_a_raw_line_needs_windows() {
     let linux = "[graph]\nname = \"l\"\n[lane.amd64]\nplatform = \"linux/amd64\"\noutput.o = { stage = \"s\" }\n[stage.s]\nfrom = { image = \"x\" }\n[[stage.s.step]]\nname = \"a\"\ncommand-line = \"a b\"\n";
     insta::assert_snapshot!(wrong(linux));
 }
+
+/// Inputs of steps on Windows: a consumer takes the paths of a tree from the root of its producer.
+#[test]
+fn the_keys_of_a_windows_lane_name_the_vertices_that_it_has() {
+    let loaded = load(LANES, "");
+    let graph = loaded.graph.as_ref().expect("a graph");
+    let request = request("amd64", &[]);
+    let (plan, facts) = plan(graph, &request).expect("a plan");
+    let manifest = stages::keys::make(
+        "w",
+        &request,
+        &plan,
+        &facts,
+        &stages::lower::ExecOptions::default(),
+        &|path| Some(path.to_owned()),
+    );
+    let definition = ::llb::view::text(&definition(&loaded, "amd64"));
+    let mut inputs = Vec::new();
+    for node in &manifest.nodes {
+        let kind = format!("{:?}", node.kind);
+        // A merge is no vertex there, and neither is it one that runs.
+        assert!(
+            kind == "Merge" || definition.contains(node.vertex.trim_end()),
+            "{} is no vertex",
+            node.vertex
+        );
+        for (at, input) in node.inputs.iter().filter(|(at, _)| *at != "root") {
+            inputs.push(format!(
+                "{} at {at}: {} of {}",
+                node.id, input.part, input.node
+            ));
+        }
+    }
+    insta::assert_snapshot!(inputs.join("\n"));
+}

@@ -25,6 +25,8 @@ use change::{Change, How};
 
 /// How many changes of a kind are made to a graph on an engine; `LANEKIT_ORACLE=all` makes every one.
 const SOME: usize = 2;
+/// Of a graph with more steps than this, one of each.
+const LARGE: usize = 20;
 
 /// Kinds of changes that may make other products, after which a tree's flag says less: they come last.
 const OTHER_BYTES: [&str; 7] = [
@@ -174,12 +176,14 @@ impl<'a> Oracle<'a> {
         for tree in trees(&base) {
             self.products.insert(tree.own.clone(), 1);
         }
-        let mut changes = change::all(&self.example, &base);
-        changes.retain(|change| self.is_right(change));
-        let mut changes = match std::env::var("LANEKIT_ORACLE").as_deref() {
-            Ok("all") => changes,
-            _ => some(changes, turn),
+        let changes = change::all(&self.example, &base);
+        let steps = base.nodes.iter().filter(|node| node.kind == Kind::Step);
+        let most = match std::env::var("LANEKIT_ORACLE").as_deref() {
+            Ok("all") => usize::MAX,
+            _ if steps.count() > LARGE => 1,
+            _ => SOME,
         };
+        let mut changes = self.some(changes, most, turn);
         changes.sort_by_key(|change| OTHER_BYTES.contains(&change.what));
         changes.iter().map(|change| self.change(change)).collect()
     }
@@ -207,6 +211,26 @@ impl<'a> Oracle<'a> {
     fn is_right(&self, change: &Change) -> bool {
         let (example, lane, args) = self.with(change);
         manifest(&example, &lane, &args).is_ok()
+    }
+
+    /// Some changes of each kind, spread over all of them, and others on the next engine.
+    fn some(&self, changes: Vec<Change>, most: usize, turn: usize) -> Vec<Change> {
+        let mut kinds: BTreeMap<&str, Vec<Option<Change>>> = BTreeMap::new();
+        for change in changes {
+            kinds.entry(change.what).or_default().push(Some(change));
+        }
+        let mut chosen = Vec::new();
+        for mut changes in kinds.into_values() {
+            let all = changes.len();
+            let most = most.min(all);
+            for number in 0..most {
+                let start = number * all / most + turn;
+                let mut from_there =
+                    (0..all).filter_map(|more| changes[(start + more) % all].take());
+                chosen.extend(from_there.find(|change| self.is_right(change)));
+            }
+        }
+        chosen
     }
 
     fn change(&mut self, change: &Change) -> Row {
@@ -277,24 +301,6 @@ impl<'a> Oracle<'a> {
 
 fn trees(manifest: &Manifest) -> impl Iterator<Item = &Node> {
     manifest.nodes.iter().filter(|node| node.kind == Kind::Tree)
-}
-
-/// Some changes of each kind, spread over all of them, and others on the next engine.
-fn some(changes: Vec<Change>, turn: usize) -> Vec<Change> {
-    let mut kinds: BTreeMap<&str, Vec<Change>> = BTreeMap::new();
-    for change in changes {
-        kinds.entry(change.what).or_default().push(change);
-    }
-    let of_kind = |changes: Vec<Change>| {
-        let (all, most) = (changes.len(), changes.len().min(SOME));
-        let chosen: BTreeSet<usize> = (0..most)
-            .map(|number| (number * all / most + turn) % all)
-            .collect();
-        let numbered = changes.into_iter().enumerate();
-        numbered.filter(move |(number, _)| chosen.contains(number))
-    };
-    let chosen = kinds.into_values().flat_map(of_kind);
-    chosen.map(|(_, change)| change).collect()
 }
 
 impl Row {

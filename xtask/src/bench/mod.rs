@@ -6,6 +6,8 @@
 //! its fast mode with nothing but the import tables. The readers' counts must agree, so that none
 //! of them does less than it should.
 
+mod keys;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -18,6 +20,8 @@ use serde_json::Value;
 
 use crate::corpora::{self, Wheel, wheel};
 use crate::{repo, run};
+
+pub(crate) use keys::keys;
 
 /// What lanegate must reach.
 const LEAST_FILES: usize = 1_200;

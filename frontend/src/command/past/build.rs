@@ -18,6 +18,9 @@ use super::{Stop, print};
 use crate::ledger::{Ledger, Record, Run, record};
 use crate::progress::Progress;
 
+/// Where CI takes a job's summary from, in Markdown (GitHub Actions, Forgejo, Gitea).
+const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
 /// A build of a lane.
 #[derive(Args, Debug)]
 pub(in crate::command) struct Build {
@@ -29,7 +32,7 @@ pub(in crate::command) struct Build {
     /// The directory that steps take files from; without it that of the lane file
     #[arg(long, value_name = "DIRECTORY")]
     context: Option<PathBuf>,
-    /// A file that the summary is appended to, in Markdown
+    /// A file that the summary is appended to, in Markdown; without it GITHUB_STEP_SUMMARY, where that is set
     #[arg(long, value_name = "FILE")]
     summary_md: Option<PathBuf>,
     /// Options of `docker buildx build`
@@ -54,7 +57,7 @@ pub(in crate::command) struct Recorded {
     /// The build was told to ignore the cache
     #[arg(long)]
     no_cache: bool,
-    /// A file that the summary is appended to, in Markdown
+    /// A file that the summary is appended to, in Markdown; without it GITHUB_STEP_SUMMARY, where that is set
     #[arg(long, value_name = "FILE")]
     summary_md: Option<PathBuf>,
 }
@@ -125,13 +128,15 @@ impl Recorded {
     }
 }
 
+/// Shows what a build did, and appends it to the file that was asked for, else to the summary of the CI job.
 fn finish(run: &Run, summary_md: Option<&PathBuf>) -> Result<(), Stop> {
     print(&summary::text(run))?;
-    let Some(path) = summary_md else {
+    let job = || std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty());
+    let Some(path) = summary_md.cloned().or_else(|| job().map(PathBuf::from)) else {
         return Ok(());
     };
     let unable = |error: std::io::Error| Stop::Unable(format!("{}: {error}", path.display()));
-    let file = fs::OpenOptions::new().create(true).append(true).open(path);
+    let file = fs::OpenOptions::new().create(true).append(true).open(&path);
     file.and_then(|mut file| file.write_all(summary::markdown(run).as_bytes()))
         .map_err(unable)
 }

@@ -157,10 +157,12 @@ fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Manifest, Stop>
     };
     let name = asked.file.file_name().unwrap_or_default();
     let (file, context) = (below(beside)?.join(name), below(&asked.directory())?);
-    let commit = git(
-        &top,
-        &["rev-parse", "--verify", &format!("{revision}^{{commit}}")],
-    )?;
+    let commit = format!("{revision}^{{commit}}");
+    let commit = git(&top, &["rev-parse", "--verify", "--quiet", &commit]).map_err(|_| {
+        Stop::Unable(format!(
+            "--since: the repository has no commit `{revision}`"
+        ))
+    })?;
     let commit = String::from_utf8_lossy(&commit).trim_end().to_owned();
     let place =
         std::env::temp_dir().join(format!("lanekit-{}-{}", std::process::id(), &commit[..12]));
