@@ -2,6 +2,7 @@
 
 mod args;
 mod closure;
+mod explain;
 mod merge;
 mod overlap;
 mod run;
@@ -49,6 +50,8 @@ lanegate: checks of binary trees with one report
       runs a command and writes down its output and exit code; --env the environment that it has
   lanegate manifest --target T --root DIR= --out FILE [--contract GLOB]... [--set NAME=VALUE]...
       lists what a product holds, for the gate of that name
+  lanegate explain FILE [--all] [--format text|json] [--out FILE]
+      everything that the gates see in one file
   lanegate arch-table
       print the targets and what is known of them
 
@@ -77,7 +80,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 type Run = fn(Parser) -> Result<Exit, Failure>;
 
 /// The commands that are no gate's name. A new one is a module and a row here.
-const COMMANDS: [(&str, Run); 10] = [
+const COMMANDS: [(&str, Run); 11] = [
     ("arch-table", |args| {
         rest_is_empty(args)?;
         print(arch_table::TEXT.as_bytes())?;
@@ -85,6 +88,7 @@ const COMMANDS: [(&str, Run); 10] = [
     }),
     ("assert", run_assert),
     ("closure", closure::run),
+    ("explain", explain::run),
     ("inspect", run_inspect),
     ("manifest", run::manifest),
     ("merge", merge::merge),

@@ -19,6 +19,10 @@ pub mod zip;
 use std::borrow::Cow;
 use std::fmt;
 
+use object::read::ReadRef;
+
+use magic::Magic;
+
 /// A machine class as reports spell it: `ARM64`, `ARM64X`, `ELF64 AArch64`.
 pub type Class = Cow<'static, str>;
 
@@ -62,4 +66,40 @@ impl Fault {
 #[must_use]
 pub fn is_device(class: &str) -> bool {
     class.ends_with(" (device)")
+}
+
+/// What a reader made of a file: its class, none if the format does not tell, or why not.
+pub type Machine = Result<Option<Class>, Fault>;
+
+/// Reads which machine a binary is for; its bytes begin with `kind`'s.
+///
+/// # Errors
+/// A [`Fault`] when it is cut or damaged.
+pub fn machine<'d, R: ReadRef<'d>>(kind: Magic, data: R) -> Machine {
+    match kind {
+        Magic::Pe => pe::read(data).map(Some),
+        Magic::Elf => elf::read(data).map(Some),
+        Magic::Coff => coff::read(data).map(Some),
+        Magic::Import => coff::read_import(data).map(Some),
+        Magic::Anonymous => coff::read_anonymous(data).map(Some),
+        Magic::Bitcode => bitcode::read(data),
+        // No target takes it, so its processor does not matter.
+        _ => Ok(Some("Mach-O".into())),
+    }
+}
+
+/// The word that sentences have for a format.
+#[must_use]
+pub const fn noun(kind: Magic) -> &'static str {
+    match kind {
+        Magic::Pe => "PE image",
+        Magic::Elf => "ELF file",
+        Magic::Coff | Magic::Anonymous => "COFF object",
+        Magic::Import => "import object",
+        Magic::Bitcode => "bitcode",
+        Magic::MachO => "mach-o",
+        Magic::Archive | Magic::ThinArchive => "archive",
+        Magic::Zip => "zip",
+        Magic::Empty | Magic::LinkerScript | Magic::Other => "file",
+    }
 }

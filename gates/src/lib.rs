@@ -20,6 +20,8 @@ pub mod cli;
 pub mod closure;
 pub mod counts;
 pub mod exit;
+#[cfg(feature = "inspect")]
+pub mod explain;
 #[cfg(feature = "fixtures")]
 pub mod fixture;
 pub mod format;

@@ -19,12 +19,25 @@ pub struct Image<'d, R: ReadRef<'d>> {
     memory: Memory<'d, R>,
     /// Its machine class.
     pub class: Class,
+    /// What its headers say besides.
+    pub header: Header,
     /// PE32+.
     wide: bool,
     base: u64,
     directories: Vec<(u32, u32)>,
     /// Where code lies.
     code: Vec<Span>,
+}
+
+/// What the headers of an image say of it as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// It is loaded, not started.
+    pub dll: bool,
+    /// IMAGE_SUBSYSTEM_*: 2 Windows, 3 its console, 10 EFI.
+    pub subsystem: u16,
+    /// The version of the linker: 14.44, or 2.40 for GNU's.
+    pub linker: (u8, u8),
 }
 
 /// One DLL that an image imports.
@@ -549,6 +562,11 @@ fn headers<'d, Pe: ImageNtHeaders, R: ReadRef<'d>>(
     Ok(Image {
         memory: Memory::new(data, spans),
         class,
+        header: Header {
+            dll: nt.file_header().characteristics.get(LE).0 & pe::IMAGE_FILE_DLL.0 != 0,
+            subsystem: header.subsystem().0,
+            linker: (header.major_linker_version(), header.minor_linker_version()),
+        },
         wide: nt.is_type_64(),
         base: header.image_base(),
         directories: directories.iter().map(|d| d.address_range()).collect(),

@@ -11,8 +11,7 @@ use super::{Check, NoKeys};
 use crate::arch_table::Row;
 use crate::exit::Failure;
 use crate::format::magic::{self, Magic};
-use crate::format::{Class, Fault, archive, bitcode, coff, elf, is_device, pe};
-use crate::input::Window;
+use crate::format::{Class, Machine, archive, is_device, machine, noun};
 use crate::name::Name;
 use crate::report::Item;
 use crate::rule::Rule;
@@ -74,9 +73,6 @@ const ZIP: Rule = Rule::new("ARCH009", "a zip whose parts disagree");
 struct Machines<'r> {
     row: &'r Row,
 }
-
-/// What a reader made of a file: its class, none if the format does not tell, or why not.
-type Machine = Result<Option<Class>, Fault>;
 
 impl Visit for Machines<'_> {
     type Fact = ();
@@ -260,19 +256,6 @@ impl Machines<'_> {
     }
 }
 
-fn machine(kind: Magic, data: Window<'_, '_>) -> Machine {
-    match kind {
-        Magic::Pe => pe::read(data).map(Some),
-        Magic::Elf => elf::read(data).map(Some),
-        Magic::Coff => coff::read(data).map(Some),
-        Magic::Import => coff::read_import(data).map(Some),
-        Magic::Anonymous => coff::read_anonymous(data).map(Some),
-        Magic::Bitcode => bitcode::read(data),
-        // No target takes it, so its processor does not matter.
-        _ => Ok(Some("Mach-O".into())),
-    }
-}
-
 /// The word that reports have for a kind.
 fn kind_word(kind: Magic) -> &'static str {
     match kind {
@@ -285,17 +268,6 @@ fn kind_word(kind: Magic) -> &'static str {
         Magic::Archive | Magic::ThinArchive => "archive",
         Magic::Zip => "zip",
         Magic::Empty | Magic::LinkerScript | Magic::Other => "file",
-    }
-}
-
-/// The word that sentences have for a kind.
-fn noun(kind: Magic) -> &'static str {
-    match kind {
-        Magic::Pe => "PE image",
-        Magic::Elf => "ELF file",
-        Magic::Coff | Magic::Anonymous => "COFF object",
-        Magic::Import => "import object",
-        kind => kind_word(kind),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::rule::Rule;
 use crate::seen::Seen;
 use crate::walk::Root;
 
-const NAME: Rule = Rule::new("WHL001", "no name of a wheel");
+pub(crate) const NAME: Rule = Rule::new("WHL001", "no name of a wheel");
 const TAGS: Rule = Rule::new("WHL002", "the tags inside are not those of the name");
 const PLATFORM: Rule = Rule::new("WHL003", "for another platform than the target");
 const SUFFIX: Rule = Rule::new(
@@ -37,7 +37,7 @@ const RECORD: Rule = Rule::new("WHL007", "RECORD and content differ");
 const EMPTY: Rule = Rule::new("WHL008", "for one platform, and without any binary");
 const INFO: Rule = Rule::new("WHL009", "metadata that is missing or of something else");
 const STORE: Rule = Rule::new("WHL010", "not for its store, or missing there");
-const ZIP: Rule = Rule::new("WHL011", "a wheel that cannot be read");
+pub(crate) const ZIP: Rule = Rule::new("WHL011", "a wheel that cannot be read");
 
 /// The gate.
 pub struct Wheels;
