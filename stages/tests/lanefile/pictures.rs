@@ -225,3 +225,101 @@ fn names_mean_nothing_to_the_languages_of_pictures() {
     }
     insta::assert_snapshot!("hostile_dot", graph::dot(&picture));
 }
+
+#[test]
+fn the_sample_as_svg() {
+    insta::assert_snapshot!(graph::svg(&sample()));
+}
+
+/// The places of the groups of a drawing: left, top, right, bottom.
+fn boxes(svg: &str) -> Vec<[f64; 4]> {
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    let mut boxes = Vec::new();
+    let mut at = (0.0, 0.0);
+    for line in svg.lines() {
+        for part in line.split('<') {
+            let attribute = |name: &str| {
+                let (_, rest) = part.split_once(&format!(" {name}=\""))?;
+                rest.split('"').next()
+            };
+            if part.starts_with("g class=") {
+                let moved = attribute("transform").expect("a place");
+                let (x, y) = moved["translate(".len()..moved.len() - 1]
+                    .split_once(' ')
+                    .expect("two numbers");
+                at = (number(x), number(y));
+            }
+            if part.starts_with("rect class=\"box\"") {
+                let size = ["width", "height"].map(|name| number(attribute(name).expect("a size")));
+                boxes.push([at.0, at.1, at.0 + size[0], at.1 + size[1]]);
+            }
+        }
+    }
+    boxes
+}
+
+#[test]
+fn nothing_of_a_drawing_stands_on_anything_else() {
+    let picture = sample();
+    let boxes = boxes(&graph::svg(&picture));
+    assert_eq!(boxes.len(), picture.lanes[0].groups.len());
+    for (number, a) in boxes.iter().enumerate() {
+        for b in &boxes[number + 1..] {
+            let apart = a[2] <= b[0] || b[2] <= a[0] || a[3] <= b[1] || b[3] <= a[1];
+            assert!(apart, "{a:?} {b:?}");
+        }
+    }
+}
+
+/// The data of a page, as its script reads it.
+fn data(page: &str) -> serde_json::Value {
+    let open = "<script id=\"data\" type=\"application/json\">";
+    let (_, rest) = page.split_once(open).expect("data");
+    let (json, _) = rest.split_once("</script>").expect("an end");
+    serde_json::from_str(json).expect("JSON")
+}
+
+#[test]
+fn a_page_has_all_of_the_picture_and_takes_nothing_from_elsewhere() {
+    let picture = sample();
+    let page = graph::html(&picture);
+    let lane = &data(&page)["lanes"][0];
+    assert_eq!(
+        lane["nodes"].as_array().map(Vec::len),
+        Some(picture.lanes[0].nodes.len())
+    );
+    let columns = lane["columns"].as_array().expect("columns");
+    let items = columns
+        .iter()
+        .flat_map(|column| column.as_array().expect("items"));
+    let groups = items.filter(|item| item.get("group").is_some()).count();
+    assert_eq!(groups, picture.lanes[0].groups.len());
+    for outside in ["src=", "href=", "@import", "url(", "https:"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn names_mean_nothing_to_a_page_and_a_drawing() {
+    let loaded = load(HOSTILE, "");
+    let graph = loaded.graph.as_ref().expect("a graph");
+    let picture = Picture {
+        schema: graph::SCHEMA,
+        graph: graph.table.name.value.clone(),
+        lanes: vec![lane(graph, "l", &Past::default())],
+    };
+    let page = graph::html(&picture);
+    assert_eq!(page.matches("</script>").count(), 2, "the page's own");
+    assert_eq!(page.matches("<img").count(), 0);
+    let told = data(&page).to_string();
+    assert!(
+        told.contains("</script><img src=x onerror=alert(1)>"),
+        "{told}"
+    );
+    let svg = graph::svg(&picture);
+    assert_eq!(
+        svg.matches("<img").count() + svg.matches("<script").count(),
+        0
+    );
+}

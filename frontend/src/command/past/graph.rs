@@ -22,7 +22,7 @@ pub(in crate::command) struct GraphOf {
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// What is drawn
-    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
     /// The file that is written; without it standard output
     #[arg(long, value_name = "FILE")]
@@ -44,6 +44,10 @@ enum Format {
     Mermaid,
     /// For Graphviz
     Dot,
+    /// A drawing
+    Svg,
+    /// A page for a browser, to search, fold and ask
+    Html,
 }
 
 impl GraphOf {
@@ -52,6 +56,8 @@ impl GraphOf {
         let text = match self.format {
             Format::Mermaid => graph::mermaid(&picture),
             Format::Dot => graph::dot(&picture),
+            Format::Svg => graph::svg(&picture),
+            Format::Html => graph::html(&picture),
         };
         match &self.out {
             None => print(&text),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Lane;
+use super::{Edge, Lane};
 
 /// How often the orders and places of columns are made better.
 const SWEEPS: usize = 12;
@@ -16,42 +16,69 @@ const SWEEPS: usize = 12;
 pub enum Item {
     /// A group.
     Group(usize),
-    /// A gap through which edges of this group go on to later columns.
+    /// A gap for edges that go on: all that come from this group, or all that go to it.
     Bend(usize),
 }
 
-/// The columns of a lane, each in the order in which its items stand.
-pub type Columns = Vec<Vec<Item>>;
+/// Which things of a lane stand in which column, and in which order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layout {
+    /// From left to right; in each, from top to bottom. A group stands behind everything that it consumes or waits for.
+    pub columns: Vec<Vec<Item>>,
+    /// For each edge the group in whose gaps it goes: the one of its two ends that has more edges, so that those run
+    /// together.
+    pub trunks: Vec<usize>,
+}
 
-/// The columns of a lane. A group stands behind everything that it consumes or waits for.
+/// The layout of a lane.
 #[must_use]
-pub fn columns(lane: &Lane) -> Columns {
+pub fn layout(lane: &Lane) -> Layout {
     let links = links(lane);
     let ranks = ranks(lane.groups.len(), &links);
-    let mut columns: Columns = vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
+    let trunk = trunks(lane.groups.len(), &links);
+    let mut columns = vec![Vec::new(); ranks.iter().max().map_or(0, |last| last + 1)];
     for (group, rank) in ranks.iter().enumerate() {
         columns[*rank].push(Item::Group(group));
     }
-    let mut joints: BTreeSet<(Item, Item)> = BTreeSet::new();
+    let mut beside = Beside::default();
     for (from, to) in &links {
+        let bend = Item::Bend(trunk(*from, *to));
         let mut last = Item::Group(*from);
-        for column in &mut columns[ranks[*from] + 1..ranks[*to]] {
-            let bend = Item::Bend(*from);
+        let all = columns.iter_mut().enumerate();
+        for (number, column) in all.take(ranks[*to]).skip(ranks[*from] + 1) {
             if !column.contains(&bend) {
                 column.push(bend);
             }
-            joints.insert((last, bend));
+            beside.join(number, last, bend);
             last = bend;
         }
-        joints.insert((last, Item::Group(*to)));
+        beside.join(ranks[*to], last, Item::Group(*to));
     }
-    order(&mut columns, &links, &ranks);
-    columns
+    order(&mut columns, &beside);
+    let ends = |edge: &Edge| (lane.nodes[edge.from].group, lane.nodes[edge.to].group);
+    let trunks = lane.edges.iter().map(|edge| {
+        let (from, to) = ends(edge);
+        trunk(from, to)
+    });
+    Layout {
+        trunks: trunks.collect(),
+        columns,
+    }
+}
+
+/// Which end of a link has more of them: the first, when both have as many.
+fn trunks(groups: usize, links: &BTreeSet<(usize, usize)>) -> impl Fn(usize, usize) -> usize {
+    let (mut out, mut into) = (vec![0; groups], vec![0; groups]);
+    for (from, to) in links {
+        out[*from] += 1;
+        into[*to] += 1;
+    }
+    move |from, to| if into[to] > out[from] { to } else { from }
 }
 
 /// The pairs of groups that an edge joins.
 fn links(lane: &Lane) -> BTreeSet<(usize, usize)> {
-    let pair = |edge: &super::Edge| (lane.nodes[edge.from].group, lane.nodes[edge.to].group);
+    let pair = |edge: &Edge| (lane.nodes[edge.from].group, lane.nodes[edge.to].group);
     let links = lane.edges.iter().map(pair);
     links.filter(|(from, to)| from != to).collect()
 }
@@ -88,82 +115,55 @@ fn ranks(groups: usize, links: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     ranks
 }
 
+/// What an item of a column is joined with in the columns beside it.
+#[derive(Default)]
+struct Beside {
+    before: BTreeMap<(usize, Item), BTreeSet<Item>>,
+    behind: BTreeMap<(usize, Item), BTreeSet<Item>>,
+}
+
+impl Beside {
+    /// Joins an item of a column with one of the column before.
+    fn join(&mut self, column: usize, before: Item, item: Item) {
+        self.before
+            .entry((column, item))
+            .or_default()
+            .insert(before);
+        let left = (column.saturating_sub(1), before);
+        self.behind.entry(left).or_default().insert(item);
+    }
+}
+
 /// Sorts each column by the middle of what its items are joined with, forth and back.
-fn order(columns: &mut Columns, links: &BTreeSet<(usize, usize)>, ranks: &[usize]) {
-    let joined = Joined::new(links, ranks);
+fn order(columns: &mut [Vec<Item>], beside: &Beside) {
+    // How far down an item stands in its column, of 1.
+    let place = |at: usize, of: usize| (at as f64 + 0.5) / of as f64;
     for sweep in 0..SWEEPS {
         let forth = sweep % 2 == 0;
-        let count = columns.len();
-        for step in 1..count {
-            let at = if forth { step } else { count - 1 - step };
-            let beside = if forth { at - 1 } else { at + 1 };
-            let places: BTreeMap<Item, f64> = columns[beside]
-                .iter()
-                .enumerate()
-                .map(|(place, item)| (*item, (place as f64 + 0.5) / columns[beside].len() as f64))
+        for step in 1..columns.len() {
+            let (at, other) = match forth {
+                true => (step, step - 1),
+                false => (columns.len() - 1 - step, columns.len() - step),
+            };
+            let others = columns[other].iter().enumerate();
+            let places: BTreeMap<Item, f64> = others
+                .map(|(number, item)| (*item, place(number, columns[other].len())))
                 .collect();
-            let length = columns[at].len() as f64;
-            let mut keyed: Vec<(f64, Item)> = columns[at]
-                .iter()
-                .enumerate()
-                .map(|(place, item)| {
-                    let own = (place as f64 + 0.5) / length;
-                    let others = joined.beside(*item, at, forth);
-                    let others = others.filter_map(|other| places.get(&other));
-                    (mean(others.copied()).unwrap_or(own), *item)
-                })
-                .collect();
+            let joined = if forth {
+                &beside.before
+            } else {
+                &beside.behind
+            };
+            let mut keyed: Vec<(f64, Item)> = Vec::new();
+            for (number, item) in columns[at].iter().enumerate() {
+                let there = joined.get(&(at, *item)).into_iter().flatten();
+                let middle = mean(there.filter_map(|item| places.get(item).copied()));
+                let own = place(number, columns[at].len());
+                keyed.push((middle.unwrap_or(own), *item));
+            }
             keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
             columns[at] = keyed.into_iter().map(|(_, item)| item).collect();
         }
-    }
-}
-
-/// What is joined with what, column by column.
-struct Joined<'a> {
-    ranks: &'a [usize],
-    sources: Vec<Vec<usize>>,
-    takers: Vec<Vec<usize>>,
-}
-
-impl<'a> Joined<'a> {
-    fn new(links: &BTreeSet<(usize, usize)>, ranks: &'a [usize]) -> Self {
-        let mut joined = Self {
-            ranks,
-            sources: vec![Vec::new(); ranks.len()],
-            takers: vec![Vec::new(); ranks.len()],
-        };
-        for (from, to) in links {
-            joined.sources[*to].push(*from);
-            joined.takers[*from].push(*to);
-        }
-        joined
-    }
-
-    /// What an item of a column is joined with in the column before it, or behind it.
-    fn beside(&self, item: Item, column: usize, before: bool) -> impl Iterator<Item = Item> {
-        // How a group shows in a column: as itself, or as the gap for its edges.
-        let shown = move |group: usize, at: usize| match self.ranks[group] == at {
-            true => Item::Group(group),
-            false => Item::Bend(group),
-        };
-        let found: Vec<Item> = match (item, before) {
-            (Item::Group(group), true) => {
-                let sources = self.sources[group].iter();
-                sources.map(|from| shown(*from, column - 1)).collect()
-            }
-            (Item::Bend(group), true) => vec![shown(group, column - 1)],
-            (Item::Group(group) | Item::Bend(group), false) => {
-                let takers = self.takers[group].iter();
-                let later = takers.filter(|to| self.ranks[**to] > column);
-                let next = |to: &usize| match self.ranks[*to] == column + 1 {
-                    true => Item::Group(*to),
-                    false => Item::Bend(group),
-                };
-                later.map(next).collect()
-            }
-        };
-        found.into_iter()
     }
 }
 
@@ -181,7 +181,8 @@ pub(super) trait Sizes {
 pub(super) type Tops = Vec<BTreeMap<Item, f64>>;
 
 /// Places the items of each column as near to what they are joined with as their order lets them.
-pub(super) fn place(lane: &Lane, columns: &Columns, sizes: &impl Sizes) -> Tops {
+pub(super) fn place(lane: &Lane, layout: &Layout, sizes: &impl Sizes) -> Tops {
+    let columns = &layout.columns;
     let mut column_of: BTreeMap<usize, usize> = BTreeMap::new();
     let mut tops: Tops = Vec::new();
     for (number, column) in columns.iter().enumerate() {
@@ -199,11 +200,15 @@ pub(super) fn place(lane: &Lane, columns: &Columns, sizes: &impl Sizes) -> Tops 
         }
         tops.push(placed);
     }
-    let ends = joints(lane, &column_of);
+    let ends = joints(lane, layout, &column_of);
     for sweep in 0..SWEEPS {
         let forth = sweep % 2 == 0;
         for step in 0..columns.len() {
-            let at = if forth { step } else { columns.len() - 1 - step };
+            let at = if forth {
+                step
+            } else {
+                columns.len() - 1 - step
+            };
             let wanted: Vec<f64> = columns[at]
                 .iter()
                 .map(|item| {
@@ -259,11 +264,12 @@ impl Joint {
 /// The pieces of all edges, by the column and item where they end.
 fn joints(
     lane: &Lane,
+    layout: &Layout,
     column_of: &BTreeMap<usize, usize>,
 ) -> BTreeMap<(usize, Item), Vec<Joint>> {
     let mut joints: BTreeMap<(usize, Item), Vec<Joint>> = BTreeMap::new();
-    for edge in &lane.edges {
-        let way = way(lane, edge, column_of);
+    for (edge, trunk) in lane.edges.iter().zip(&layout.trunks) {
+        let way = way(lane, edge, *trunk, column_of);
         for pair in way.windows(2) {
             let ((from, from_node), (to, to_node)) = (pair[0], pair[1]);
             joints.entry(from).or_default().push(Joint {
@@ -286,7 +292,8 @@ fn joints(
 /// What an edge goes through, by column; nothing when it stays in one group.
 fn way(
     lane: &Lane,
-    edge: &super::Edge,
+    edge: &Edge,
+    trunk: usize,
     column_of: &BTreeMap<usize, usize>,
 ) -> Vec<((usize, Item), Option<usize>)> {
     let (from, to) = (lane.nodes[edge.from].group, lane.nodes[edge.to].group);
@@ -296,21 +303,23 @@ fn way(
     let (first, last) = (column_of[&from], column_of[&to]);
     let start = ((first, Item::Group(from)), Some(edge.from));
     let end = ((last, Item::Group(to)), Some(edge.to));
-    let bends = (first + 1..last).map(|column| ((column, Item::Bend(from)), None));
+    let bends = (first + 1..last).map(|column| ((column, Item::Bend(trunk)), None));
     std::iter::once(start).chain(bends).chain([end]).collect()
 }
 
 /// The gaps that an edge goes through, by column.
-pub(super) fn bends(lane: &Lane, edge: &super::Edge, columns: &Columns) -> Vec<(usize, Item)> {
-    let column = |group: usize| {
-        let item = Item::Group(group);
-        columns.iter().position(|column| column.contains(&item))
+pub(super) fn bends(lane: &Lane, layout: &Layout, edge: usize) -> Vec<(usize, Item)> {
+    let column = |node: usize| {
+        let item = Item::Group(lane.nodes[node].group);
+        layout
+            .columns
+            .iter()
+            .position(|column| column.contains(&item))
     };
-    let from = lane.nodes[edge.from].group;
-    match (column(from), column(lane.nodes[edge.to].group)) {
-        (Some(first), Some(last)) => (first + 1..last)
-            .map(|column| (column, Item::Bend(from)))
-            .collect(),
+    let ends = (column(lane.edges[edge].from), column(lane.edges[edge].to));
+    let bend = Item::Bend(layout.trunks[edge]);
+    match ends {
+        (Some(first), Some(last)) => (first + 1..last).map(|column| (column, bend)).collect(),
         _ => Vec::new(),
     }
 }
@@ -339,7 +348,10 @@ fn nearest(wanted: &[f64], apart: &[f64]) -> Vec<f64> {
     let places = blocks
         .iter()
         .flat_map(|(sum, count)| std::iter::repeat_n(sum / *count as f64, *count));
-    places.zip(shifts).map(|(place, shift)| place + shift).collect()
+    places
+        .zip(shifts)
+        .map(|(place, shift)| place + shift)
+        .collect()
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -355,7 +367,10 @@ mod tests {
     fn places_are_as_wanted_where_there_is_room_and_shared_where_not() {
         assert_eq!(nearest(&[0.0, 50.0], &[10.0]), [0.0, 50.0]);
         assert_eq!(nearest(&[20.0, 20.0], &[10.0]), [15.0, 25.0]);
-        assert_eq!(nearest(&[20.0, 20.0, 5.0], &[10.0, 10.0]), [5.0, 15.0, 25.0]);
+        assert_eq!(
+            nearest(&[20.0, 20.0, 5.0], &[10.0, 10.0]),
+            [5.0, 15.0, 25.0]
+        );
         assert_eq!(nearest(&[], &[]), [0.0; 0]);
     }
 

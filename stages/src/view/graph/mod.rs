@@ -4,9 +4,12 @@
 //! A renderer decides nothing but where things stand.
 
 mod dot;
+mod html;
+mod layout;
 mod levers;
 mod make;
 mod mermaid;
+mod svg;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,9 +17,12 @@ use std::ops::Range;
 use serde::Serialize;
 
 pub use dot::dot;
+pub use html::html;
+pub use layout::{Item, Layout, layout};
 pub use levers::{Levers, levers};
 pub use make::lane;
 pub use mermaid::mermaid;
+pub use svg::svg;
 
 use crate::explain::Why;
 use crate::impact;
