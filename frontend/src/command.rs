@@ -3,6 +3,7 @@
 //! Exit codes: 0 all is well, 1 something is wrong with the lane file, 2 the command could not do its work.
 //! Answers go to standard output, everything else to standard error.
 
+mod floors;
 mod past;
 mod shell;
 mod views;
@@ -52,6 +53,8 @@ enum Verb {
     },
     #[command(flatten)]
     Past(past::Verb),
+    /// Moves floors to what verdicts of gates measured
+    Floors(floors::Floors),
     /// Prints the JSON Schema of the lane file, for editors
     Schema,
     /// Shows what a target comes to: every step with each thing that it sees, and who brought it there
@@ -107,6 +110,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             deny_warnings,
         } => check(&file, deny_warnings),
         Verb::Past(verb) => verb.run(),
+        Verb::Floors(floors) => floors.run(),
         Verb::Schema => print(&stages::file::schema()),
         Verb::Plan(asked) => views::plan(&asked),
         Verb::Targets(asked) => views::targets(&asked),
