@@ -110,7 +110,7 @@ pub(super) fn tags(asked: &Read) -> Result<(), Stop> {
     let joined = |pairs: Vec<String>| pairs.join(" ");
     print(&match asked.format {
         Format::Table => {
-            let mut table = Table::new(2, &["LANE/OUTPUT", "SLOTS", "SWITCHES", "TAG"]);
+            let mut table = Table::new(2, &["LANE/OUTPUT", "SLOTS", "SWITCHES", "PAYLOADS", "TAG"]);
             for row in &rows {
                 let slots = row.slots.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 let switches = row
@@ -124,7 +124,8 @@ pub(super) fn tags(asked: &Read) -> Result<(), Stop> {
                     (None, why) => format!("none: {}", why.join("; ")),
                 };
                 let name = format!("{}/{}", row.lane, row.output);
-                table.row([name, joined(slots), joined(switches), tag]);
+                let payloads = row.payloads.iter().cloned().collect();
+                table.row([name, joined(slots), joined(switches), joined(payloads), tag]);
             }
             table.text()
         }
@@ -135,6 +136,7 @@ pub(super) fn tags(asked: &Read) -> Result<(), Stop> {
                     "output": row.output,
                     "slots": row.slots,
                     "switches": row.switches,
+                    "payloads": row.payloads,
                     "tag": row.tag,
                     "unpublishable": row.unpublishable,
                 })

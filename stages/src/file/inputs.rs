@@ -1,5 +1,6 @@
 //! Files that come from elsewhere than the repository, by their hashes, as they are declared.
 
+use super::TagPart;
 use super::read::Text;
 use crate::diag::Span;
 use crate::text::Template;
@@ -24,6 +25,8 @@ pub struct Payload {
     pub sha256: Option<Sum>,
     /// Why nobody may know its hash.
     pub empty_ok: Option<Text>,
+    /// What it adds to the tags of what it changes; without it, what is built with it has no tag.
+    pub tag_part: Option<TagPart>,
     /// Where it is declared.
     pub span: Span,
 }

@@ -141,12 +141,12 @@ pub struct Switch {
     pub span: Span,
 }
 
-/// What the values of a switch add to a tag. The two differ.
+/// What a switch or a payload adds to a tag. The two differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagPart {
-    /// For `true`.
+    /// For `true`, or `present`.
     pub on: String,
-    /// For `false`.
+    /// For `false`, or `absent`.
     pub off: String,
 }
 

@@ -34,6 +34,7 @@ use crate::file::{
 use crate::text::{ArgEntry, Template, ValueRef};
 
 pub use setting::{Asked, Setting};
+pub use tag::Turn;
 
 /// Everything that a lane file declares, checked.
 #[derive(Debug, Clone)]

@@ -76,7 +76,7 @@ pub fn rehearse(graph: &Graph, also: impl Fn(&Plan) -> Result<(), Report>) -> Re
 }
 
 /// Payloads that are there count as what they should be.
-fn supposed(graph: &Graph, payloads: &BTreeMap<&str, bool>) -> Facts {
+pub(crate) fn supposed(graph: &Graph, payloads: &BTreeMap<&str, bool>) -> Facts {
     let fact = |(name, there): (&&str, &bool)| {
         let payload = graph.payloads.get(*name)?;
         let fact = match there {

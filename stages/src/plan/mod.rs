@@ -32,6 +32,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+pub(crate) use assume::supposed;
 pub use assume::{assume, assume_with, rehearse};
 pub use build::plan;
 pub use config::ImageConfig;

@@ -6,6 +6,7 @@ use super::build::Planner;
 use super::{ImageConfig, PlannedGate, PlannedOutput, Selection, What};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{File, Output};
+use crate::graph::Turn;
 use crate::text::Template;
 
 impl Planner<'_, '_> {
@@ -114,22 +115,19 @@ impl<'g> Selection<'g> {
         output: &'g Output,
         report: &mut Report,
     ) -> Result<Option<String>, Vec<String>> {
-        let part = self
-            .setting
-            .tag_part(&output.stage.value)
-            .map_err(|switches| {
-                switches
-                    .into_iter()
-                    .map(|switch| {
-                        let on = self.setting.switches.get(switch) == Some(&true);
-                        format!("switch `{switch}` is {on}, and has no `tag-part`")
-                    })
-                    .collect::<Vec<_>>()
-            })?;
         let template = match self.group {
             Some(group) => &group.tag,
             None => &output.tag,
         };
+        let (part, unsaid) = match self.setting.tag_part(output, template.as_ref()) {
+            Ok(part) => (part, Vec::new()),
+            Err(unsaid) => (String::new(), unsaid),
+        };
+        let why = unsaid.into_iter().map(|turn| self.unsaid(turn));
+        let why: Vec<String> = why.chain(self.unpinned(output)).collect();
+        if !why.is_empty() {
+            return Err(why);
+        }
         let Some(template) = template else {
             return Ok(None);
         };
@@ -137,6 +135,32 @@ impl<'g> Selection<'g> {
         Ok(tag
             .map(|tag| tag + &part)
             .filter(|tag| valid(tag, template, report)))
+    }
+}
+
+impl<'g> Selection<'g> {
+    /// That a part of the tag is missing.
+    fn unsaid(&self, turn: Turn<'_>) -> String {
+        match turn {
+            Turn::Switch(name) => {
+                let on = self.setting.switches.get(name) == Some(&true);
+                format!("switch `{name}` is {on}, and has no `tag-part`")
+            }
+            Turn::Payload(name) => format!("payload `{name}` is there, and has no `tag-part`"),
+        }
+    }
+
+    /// The payloads in an output that are held against no hash: whatever the tag says of them, it
+    /// would stand for each file that somebody has.
+    fn unpinned(&self, output: &'g Output) -> impl Iterator<Item = String> {
+        let pins = &self.unverified.pins;
+        let there = self.graph.payloads.iter().filter(|(name, payload)| {
+            let pinned = self.graph.hash_of(payload.sha256.as_ref(), pins).is_some();
+            !pinned && self.setting.has_payload(name)
+        });
+        there
+            .filter(|(name, _)| self.setting.depends_on(output, Turn::Payload(name)))
+            .map(|(name, _)| format!("payload `{name}` is held against no hash"))
     }
 }
 

@@ -47,7 +47,10 @@ impl<'g> Selection<'g> {
         found.extend(setting.payloads_in(choices.flat_map(|choice| &choice.when)));
         found.extend(setting.payloads_in(graph.refuse.iter().map(|refuse| &refuse.when)));
         if let What::Output(output) = self.what {
-            let texts = output.root.iter().chain(&output.tag);
+            let add = output.add.iter();
+            found.extend(setting.payloads_in(add.clone().flat_map(|file| &file.when)));
+            let at = add.flat_map(|file| &file.at);
+            let texts = output.root.iter().chain(&output.tag).chain(at);
             found.extend(
                 texts
                     .flat_map(|text| text.values())

@@ -363,7 +363,7 @@ fn platform(graph: &Graph, request: &Request, name: &str, lane: &Lane, report: &
 impl<'g> Selection<'g> {
     /// Whether this may be built: the file refuses no part of it, and the lane has what was named.
     /// What looks at payloads is judged once those are known.
-    pub(super) fn judge(&self) -> Report {
+    pub(crate) fn judge(&self) -> Report {
         let mut report = Report::default();
         let Setting { name, lane, .. } = self.setting;
         if let What::Stage(stage) = self.what

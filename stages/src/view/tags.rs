@@ -1,10 +1,10 @@
 //! The table of tags: which output has which tag, over lanes and switches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::graph::Graph;
-use crate::plan::{PlannedOutput, Request, Selection, assume, select};
+use crate::graph::{Graph, Turn};
+use crate::plan::{Facts, PlannedOutput, Request, Selection, assume_with, select, supposed};
 
 /// One output in one state of the switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,26 +17,24 @@ pub struct TagRow {
     pub output: String,
     /// The switches that are not at their default; at most one.
     pub switches: BTreeMap<String, bool>,
+    /// The payloads that are there; at most one, and none beside a switch.
+    pub payloads: BTreeSet<String>,
     /// The tag; none where the output has no template, or may have no tag.
     pub tag: Option<String>,
     /// Why it may have no tag, each a sentence.
     pub unpublishable: Vec<String>,
 }
 
-/// The tags of every lane and output, with every switch at its default and with each one turned
-/// for itself, where that changes the tag. What the file refuses is left out, and so is a tag
+/// The tags of every lane and output, with every switch at its default and without payloads, and
+/// with each one turned for itself, where that changes the tag. What the file refuses is left out, and so is a tag
 /// that needs an argument which has no default. In the order of names.
 pub fn tags(graph: &Graph) -> Vec<TagRow> {
     let mut rows = Vec::new();
     for place in places(graph, true) {
-        let Some(selection) = place.selected(graph) else {
+        let Some(selection) = place.selected() else {
             continue;
         };
-        let Place {
-            lane,
-            output,
-            turned,
-        } = place;
+        let Place { lane, output, .. } = place;
         let declared = &graph.lanes[lane].outputs[output];
         let mut report = Report::default();
         let (tag, unpublishable) = match selection.tag(declared, &mut report) {
@@ -54,24 +52,29 @@ pub fn tags(graph: &Graph) -> Vec<TagRow> {
                 })
                 .collect(),
             output: output.to_owned(),
-            switches: turned
-                .into_iter()
-                .map(|(name, on)| (name.to_owned(), on))
-                .collect(),
+            switches: place.switch().into_iter().collect(),
+            payloads: place.payload().into_iter().collect(),
             tag,
             unpublishable,
         };
-        // A switch that changes nothing of this output says the same again.
+        // What changes nothing of this output says the same again.
         let plain = rows.iter().rev().find(|other: &&TagRow| {
-            other.lane == row.lane && other.output == row.output && other.switches.is_empty()
+            other.lane == row.lane && other.output == row.output && other.is_plain()
         });
         let same = plain
             .is_some_and(|plain| plain.tag == row.tag && plain.unpublishable == row.unpublishable);
-        if row.switches.is_empty() || !same {
+        if row.is_plain() || !same {
             rows.push(row);
         }
     }
     rows
+}
+
+impl TagRow {
+    /// Whether everything is as it is by default.
+    fn is_plain(&self) -> bool {
+        self.switches.is_empty() && self.payloads.is_empty()
+    }
 }
 
 /// One tag never stands for two contents.
@@ -81,7 +84,7 @@ pub fn tags(graph: &Graph) -> Vec<TagRow> {
 pub fn check_tags(graph: &Graph) -> Result<(), Report> {
     let mut by_tag: BTreeMap<String, Vec<Place<'_>>> = BTreeMap::new();
     for place in places(graph, false) {
-        let Some(selection) = place.selected(graph) else {
+        let Some(selection) = place.selected() else {
             continue;
         };
         let declared = &graph.lanes[place.lane].outputs[place.output];
@@ -98,12 +101,14 @@ pub fn check_tags(graph: &Graph) -> Result<(), Report> {
             continue;
         }
         // What cannot be planned without an engine is said where it is built.
-        let Some(content) = first.content(graph) else {
+        let Some(content) = first.content() else {
             continue;
         };
         let other = others.iter().find(|place| {
-            (place.lane, place.output) != (first.lane, first.output)
-                && place.content(graph).is_some_and(|other| other != content)
+            // What gives the tag that an output has by default changes nothing of it.
+            let of_first = (place.lane, place.output) == (first.lane, first.output);
+            let changes = !of_first || first.turned.is_some();
+            changes && place.content().is_some_and(|other| other != content)
         });
         if let Some(other) = other {
             report.push(two_contents(graph, &tag, first, other));
@@ -114,30 +119,44 @@ pub fn check_tags(graph: &Graph) -> Result<(), Report> {
 
 fn two_contents(graph: &Graph, tag: &str, first: &Place<'_>, second: &Place<'_>) -> Diagnostic {
     let message = format!("the tag `{tag}` stands for two contents");
-    let name = |place: &Place<'_>| format!("{}/{}", place.lane, place.output);
+    let name = |place: &Place<'_>| {
+        let turned = place.turned.map(|turn| match turn {
+            Turn::Switch(name) => format!(" with switch `{name}` turned"),
+            Turn::Payload(name) => format!(" with payload `{name}`"),
+        });
+        let turned = turned.unwrap_or_default();
+        format!("{}/{}{turned}", place.lane, place.output)
+    };
     Diagnostic::new(rule::TAG, message)
         .at(second.span(graph), format!("that of {}", name(second)))
         .related(first.span(graph), format!("and that of {}", name(first)))
-        .help("let the tags differ by what makes the contents differ: ${lane.name}, ${slot.x}, ${lane.target}")
+        .help("let the tags differ by what makes the contents differ: ${lane.name}, ${slot.x}, ${lane.target}, or another `tag-part`")
 }
 
-/// An output of a lane, with one switch turned or none.
+/// An output of a lane as it is by default, or with one thing turned.
 #[derive(Clone, Copy)]
 struct Place<'g> {
+    graph: &'g Graph,
     lane: &'g str,
     output: &'g str,
-    turned: Option<(&'g str, bool)>,
+    turned: Option<Turn<'g>>,
 }
 
-/// Every lane and output, with the switches at their default, and with each one turned: each of
+/// Every lane and output, as it is by default, and with each switch and payload turned: each of
 /// all, or only of those that can be in a tag.
 fn places(graph: &Graph, all: bool) -> Vec<Place<'_>> {
-    let turned = graph
-        .switches
-        .iter()
+    let switches = graph.switches.iter();
+    let switches = switches
         .filter(|(_, switch)| all || switch.tag_part.is_some())
-        .map(|(name, switch)| Some((name.as_str(), !switch.default)));
-    let states: Vec<Option<(&str, bool)>> = std::iter::once(None).chain(turned).collect();
+        .map(|(name, _)| Some(Turn::Switch(name)));
+    let payloads = graph.payloads.iter();
+    let payloads = payloads
+        .filter(|(_, payload)| all || payload.tag_part.is_some())
+        .map(|(name, _)| Some(Turn::Payload(name)));
+    let states: Vec<Option<Turn<'_>>> = std::iter::once(None)
+        .chain(switches)
+        .chain(payloads)
+        .collect();
     let mut places = Vec::new();
     for (lane, declared) in &graph.lanes {
         for (output, declared) in &declared.outputs {
@@ -145,6 +164,7 @@ fn places(graph: &Graph, all: bool) -> Vec<Place<'_>> {
                 continue;
             }
             places.extend(states.iter().map(|turned| Place {
+                graph,
                 lane,
                 output,
                 turned: *turned,
@@ -163,23 +183,46 @@ impl<'g> Place<'g> {
             .map_or(&declared.span, |tag| &tag.span)
     }
 
+    /// The switch that is turned, and what it is then.
+    fn switch(&self) -> Option<(String, bool)> {
+        match self.turned? {
+            Turn::Switch(name) => Some((name.to_owned(), !self.graph.switches[name].default)),
+            Turn::Payload(_) => None,
+        }
+    }
+
+    /// The payload that is there.
+    fn payload(&self) -> Option<String> {
+        match self.turned? {
+            Turn::Payload(name) => Some(name.to_owned()),
+            Turn::Switch(_) => None,
+        }
+    }
+
+    /// Which payloads are there.
+    fn facts(&self) -> Facts {
+        let there = self.payload();
+        let names = self.graph.payloads.keys();
+        let payloads = names.map(|name| (name.as_str(), there.as_ref() == Some(name)));
+        supposed(self.graph, &payloads.collect())
+    }
+
     /// What a caller would get, when it can be built.
-    fn selected(&self, graph: &'g Graph) -> Option<Selection<'g>> {
-        let args = self
-            .turned
-            .map(|(name, on)| (name.to_owned(), on.to_string()));
+    fn selected(&self) -> Option<Selection<'g>> {
+        let graph = self.graph;
+        let args = self.switch().map(|(name, on)| (name, on.to_string()));
         let request = Request {
             target: Some(format!("{}/{}", self.lane, self.output)),
             args: args.into_iter().collect(),
             ..Request::default()
         };
-        select(graph, &request).ok()
+        let selection = select(graph, &request).ok()?.knowing(&self.facts());
+        selection.judge().is_empty().then_some(selection)
     }
 
     /// What is in it: the whole plan, as if every image were empty.
-    fn content(&self, graph: &'g Graph) -> Option<String> {
-        let selection = self.selected(graph)?;
-        let plan = assume(&selection).ok()?;
+    fn content(&self) -> Option<String> {
+        let plan = assume_with(&self.selected()?, &self.facts()).ok()?;
         match &plan.output {
             PlannedOutput::Product { root, config, .. } => Some(format!(
                 "{} {root:?} {config:?} {:?}",

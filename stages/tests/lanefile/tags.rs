@@ -1,8 +1,9 @@
 //! Tags: the table, what switches add, and what may have none.
 
+use ::llb::Digest;
 use stages::view::{TagRow, tags};
 
-use crate::common::{load, plan, rendered, request};
+use crate::common::{load, plan, plan_with, rendered, request};
 
 const LANES: &str = r#"
 [graph]
@@ -53,6 +54,10 @@ fn line(row: &TagRow) -> String {
         .switches
         .iter()
         .map(|(k, v)| format!("{k}={v}"))
+        .collect();
+    let switches: Vec<String> = switches
+        .into_iter()
+        .chain(row.payloads.iter().map(|name| format!("with {name}")))
         .collect();
     format!(
         "{}/{} [{}] {tag} {}",
@@ -125,4 +130,145 @@ fn a_tag_for_two_contents_and_texts_that_are_no_tags_are_refused() {
         .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
     let report = plan(graph, &request("gpu", &[])).expect_err("no tag");
     insta::assert_snapshot!(report.render(&loaded.sources, false));
+}
+
+/// Lane `l` takes every payload, lane `none` none.
+const PAYLOADS: &str = r#"
+[graph]
+name = "t"
+versions = "versions.env"
+[payload.named]
+path = "named.zip"
+sha256 = "NAMED_SHA256"
+[payload.open]
+path = "open.zip"
+empty-ok = "each user has another"
+tag-part = { present = "-open" }
+[payload.parted]
+path = "parted.zip"
+sha256 = "PARTED_SHA256"
+tag-part = { present = "-parted" }
+[payload.silent]
+path = "silent.zip"
+sha256 = "SILENT_SHA256"
+[switch.extra]
+default = false
+about = "more"
+tag-part = { true = "-extra" }
+[lane.l]
+platform = "linux/amd64"
+output.image = { stage = "app", tag = "app:l-${payload.named}" }
+[lane.none]
+platform = "linux/amd64"
+output.image = { stage = "base", tag = "app:none" }
+[stage.base]
+from = { image = "x" }
+[[stage.base.step]]
+name = "extra"
+when = { switch.extra = true }
+run = ["true"]
+[stage.app]
+from = "base"
+[[stage.app.step]]
+name = "named"
+when = { payload.named = "present", lane.name = "l" }
+run = ["true"]
+[[stage.app.step]]
+name = "open"
+copy = { payload = "open", to = "/open" }
+[[stage.app.step]]
+name = "parted"
+files = [{ payload = "parted" }]
+run = ["true"]
+[[stage.app.step]]
+name = "silent"
+env = { SILENT = "${payload.silent}" }
+run = ["true"]
+"#;
+
+fn pins() -> String {
+    let hash = Digest::of(b"bytes").hex();
+    ["NAMED", "PARTED", "SILENT"]
+        .map(|name| format!("{name}_SHA256={hash}\n"))
+        .concat()
+}
+
+#[test]
+fn a_payload_is_in_the_tag_or_there_is_none() {
+    let loaded = load(PAYLOADS, &pins());
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let lines: Vec<String> = tags(graph).iter().map(line).collect();
+    assert_eq!(
+        lines,
+        [
+            "l/image [] app:l-absent ",
+            "l/image [extra=true] app:l-absent-extra ",
+            "l/image [with named] app:l-present ",
+            "l/image [with open] - payload `open` is held against no hash",
+            "l/image [with parted] app:l-absent-parted ",
+            "l/image [with silent] - payload `silent` is there, and has no `tag-part`",
+            "none/image [] app:none ",
+            "none/image [extra=true] app:none-extra ",
+        ]
+    );
+}
+
+#[test]
+fn what_is_built_with_payloads_has_the_tag_of_the_table_or_says_why_not() {
+    let loaded = load(PAYLOADS, &pins());
+    let graph = loaded.graph.as_ref().expect("a graph");
+    let built = |lane: &str, there: &[&str], args: &[(&str, &str)]| {
+        let has = |payload: &str| there.contains(&payload).then(|| b"bytes".to_vec());
+        let (plan, _) = plan_with(graph, &request(lane, args), &has).expect("a plan");
+        let stages::plan::PlannedOutput::Product { tag, .. } = plan.output else {
+            panic!()
+        };
+        match plan.unpublishable.as_slice() {
+            [] => tag.unwrap_or_default(),
+            why => why.join("; "),
+        }
+    };
+    assert_eq!(built("l", &[], &[]), "app:l-absent");
+    assert_eq!(
+        built("l", &["parted", "named"], &[("extra", "true")]),
+        "app:l-present-extra-parted"
+    );
+    assert_eq!(
+        built("l", &["parted", "silent", "open"], &[]),
+        "payload `silent` is there, and has no `tag-part`; payload `open` is held against no hash"
+    );
+    let everything = ["named", "open", "parted", "silent"];
+    assert_eq!(built("none", &everything, &[]), "app:none");
+}
+
+#[test]
+fn two_things_with_one_part_are_two_contents_with_one_tag() {
+    let text = PAYLOADS.replace("\"-extra\"", "\"-parted\"");
+    insta::assert_snapshot!(rendered(&load(&text, &pins())));
+    let text = PAYLOADS.replace("present = \"-parted\"", "present = \"\"");
+    insta::assert_snapshot!(rendered(&load(&text, &pins())));
+}
+
+#[test]
+fn a_file_beside_a_bundle_may_hang_on_a_payload() {
+    let text = PAYLOADS.replace(
+        "stage = \"base\", tag",
+        "stage = \"base\", root = \"/r\", add = [{ from = \"a\", when = { payload.silent = \"present\" } }], tag",
+    );
+    let loaded = load(&text, &pins());
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let asked = request("none", &[]);
+    let selection = stages::plan::select(graph, &asked).expect("a lane");
+    assert!(selection.payloads().contains("silent"), "it is looked for");
+    let (plan, _) = plan_with(graph, &asked, &|_| Some(b"bytes".to_vec())).expect("a plan");
+    assert_eq!(
+        plan.unpublishable,
+        ["payload `silent` is there, and has no `tag-part`"]
+    );
 }

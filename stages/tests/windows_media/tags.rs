@@ -39,7 +39,7 @@ fn the_tags_are_those_of_the_golden_table() {
     let graph = Example::read().graph();
     let ours: BTreeMap<(String, String), String> = tags(&graph)
         .into_iter()
-        .filter(|row| row.switches.is_empty())
+        .filter(|row| row.switches.is_empty() && row.payloads.is_empty())
         .filter_map(|row| Some(((row.lane, row.output), row.tag?)))
         .collect();
     let golden = GOLDEN.iter().map(|(lane, output, tag)| {
@@ -62,6 +62,40 @@ fn a_switch_that_makes_another_content_makes_another_tag() {
             let changes = !tag.is_empty();
             assert_eq!(turned && changes, tag.ends_with(end), "{} {tag}", row.lane);
         }
+    }
+}
+
+/// The driver wrote one tag with and without what licences keep out of the repository.
+#[test]
+fn a_payload_is_in_the_tag_of_every_output_that_it_changes() {
+    let graph = Example::read().graph();
+    let rows = tags(&graph);
+    let with = |payload: &str| {
+        let rows = rows.iter().filter(|row| row.payloads.contains(payload));
+        let names = rows.map(|row| {
+            let tag = row.tag.as_deref().unwrap_or_default();
+            (
+                format!("{}/{}", row.lane, row.output),
+                tag.rsplit('-').next(),
+            )
+        });
+        names.collect::<BTreeMap<_, _>>()
+    };
+    let (qnn, tensorrt) = (with("qnn"), with("tensorrt"));
+    assert!(qnn.values().all(|end| *end == Some("qnn")), "{qnn:?}");
+    assert!(
+        tensorrt.values().all(|end| *end == Some("trt")),
+        "{tensorrt:?}"
+    );
+    for lane in ["winamd64", "winarm64", "winamd64-rocm", "winamd64-nvidia"] {
+        assert!(qnn.contains_key(&format!("{lane}/image")), "{qnn:?}");
+        assert!(!qnn.contains_key(&format!("{lane}/toolchain")), "{qnn:?}");
+        let nvidia = lane.ends_with("nvidia");
+        assert_eq!(
+            tensorrt.contains_key(&format!("{lane}/image")),
+            nvidia,
+            "{lane}"
+        );
     }
 }
 

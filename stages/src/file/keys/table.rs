@@ -151,6 +151,17 @@ static PAYLOAD: Table = Table {
         key("sha256", Text, Some("with `empty-ok`, none"), "its hash: the pin that has it, or 64 hexadecimal digits"),
         key("empty-ok", Text, Some("the hash is needed"), "why nobody may know its hash: then what is measured is told"),
         key("about", Text, OPEN, "one line"),
+        key("tag-part", One(&PAYLOAD_TAG_PART), OPEN, "what it adds to the tags of what it changes"),
+    ]],
+};
+
+static PAYLOAD_TAG_PART: Table = Table {
+    name: "payload-tag-part",
+    title: "tag-part of a payload",
+    about: "What a payload adds to a tag where it is there, and where not; one of the two may add nothing.",
+    keys: &[&[
+        key("present", Text, Some("nothing"), "what is added when it is there"),
+        key("absent", Text, Some("nothing"), "what is added when it is not"),
     ]],
 };
 

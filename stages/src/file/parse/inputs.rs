@@ -1,6 +1,6 @@
 //! `[payload.NAME]` and `[fetch.NAME]`.
 
-use super::super::inputs::{Fetch, Payload, Sum, sha256_of};
+use super::super::inputs::{ABSENT, Fetch, PRESENT, Payload, Sum, sha256_of};
 use super::super::read::{Fields, Text};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::text::{Dollar, Template, is_variable};
@@ -16,6 +16,7 @@ pub(super) fn payload(
     let path = path.filter(|path| place(path, report));
     let given = fields.text("sha256", report);
     let empty_ok = fields.text("empty-ok", report);
+    let tag_part = super::lane::tag_part(fields, [PRESENT, ABSENT], report);
     if given.is_none() && empty_ok.is_none() {
         report.push(
             fields
@@ -41,6 +42,7 @@ pub(super) fn payload(
         context,
         sha256,
         empty_ok,
+        tag_part,
         span,
     })
 }

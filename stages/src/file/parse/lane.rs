@@ -92,7 +92,7 @@ pub(super) fn switch(
     if default.is_none() && fields.get("default").is_none() {
         report.push(fields.missing("default").help("default = true"));
     }
-    let tag_part = tag_part(fields, report);
+    let tag_part = tag_part(fields, ["true", "false"], report);
     let about = fields.need_text("about", report)?;
     Some(Switch {
         default: default?,
@@ -103,7 +103,11 @@ pub(super) fn switch(
 }
 
 /// `tag-part = { false = "-nospikes" }`: a value that is not named adds nothing.
-fn tag_part(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<TagPart> {
+pub(super) fn tag_part(
+    fields: &mut Fields<'_, '_>,
+    [on, off]: [&'static str; 2],
+    report: &mut Report,
+) -> Option<TagPart> {
     let source = fields.source();
     let value = fields.get("tag-part")?;
     let mut inner = Fields::of(source, value, "`tag-part`", report)?;
@@ -123,15 +127,18 @@ fn tag_part(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<TagPart>
         }
         Some(text.value)
     };
-    let on = part("true", report).unwrap_or_default();
-    let off = part("false", report).unwrap_or_default();
+    let parts = TagPart {
+        on: part(on, report).unwrap_or_default(),
+        off: part(off, report).unwrap_or_default(),
+    };
     inner.finish(report);
-    if on == off {
+    if parts.on == parts.off {
+        let message = format!("`{on}` and `{off}` have one tag part");
         report.push(
-            Diagnostic::new(rule::VALUE, "both values of the switch have one tag part")
+            Diagnostic::new(rule::VALUE, message)
                 .at(&span, "a tag would stand for two contents")
-                .help("tag-part = { false = \"-plain\" }"),
+                .help(format!("tag-part = {{ {off} = \"-plain\" }}")),
         );
     }
-    Some(TagPart { on, off })
+    Some(parts)
 }
