@@ -9,6 +9,7 @@ pub mod bitcode;
 pub mod coff;
 pub mod dynamic;
 pub mod elf;
+pub mod exported;
 pub mod image;
 pub mod magic;
 pub mod memory;

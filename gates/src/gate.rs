@@ -12,6 +12,7 @@ pub mod absent;
 pub mod arch;
 pub mod contract;
 pub mod coverage;
+pub mod data;
 pub mod deps;
 pub mod elf;
 pub mod env;
@@ -22,6 +23,7 @@ pub mod imports;
 pub mod leak;
 pub mod manifest;
 pub mod overlap;
+pub mod plugin;
 pub mod suites;
 pub mod wheel;
 
@@ -46,6 +48,7 @@ pub static GATES: &[Gate] = &[
     Gate::of::<arch::Arch>(),
     Gate::of::<contract::Contract>(),
     Gate::of::<coverage::Coverage>(),
+    Gate::of::<data::Data>(),
     Gate::of::<deps::Deps>(),
     Gate::of::<elf::Elf>(),
     Gate::of::<env::Env>(),
@@ -56,6 +59,7 @@ pub static GATES: &[Gate] = &[
     Gate::of::<leak::Leak>(),
     Gate::of::<manifest::Manifests>(),
     Gate::of::<overlap::Overlap>(),
+    Gate::of::<plugin::Plugins>(),
     Gate::of::<suites::Tests>(),
     Gate::of::<wheel::Wheels>(),
 ];

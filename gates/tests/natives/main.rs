@@ -1,8 +1,10 @@
 //! The gates over programs and libraries: small trees, and what each gate finds in them.
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
 
+mod data;
 mod elf;
 mod imports;
+mod plugin;
 
 use std::fs;
 

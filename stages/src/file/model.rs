@@ -753,13 +753,13 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 16] = [
-    "absent", "arch", "contract", "coverage", "deps", "elf", "env", "exec", "files", "floors",
-    "imports", "leak", "manifest", "overlap", "tests", "wheel",
+pub const CHECKS: [&str; 18] = [
+    "absent", "arch", "contract", "coverage", "data", "deps", "elf", "env", "exec", "files",
+    "floors", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 46] = [
+pub const COUNTS: [&str; 47] = [
     "absent",
     "archive",
     "archive-members",
@@ -791,6 +791,7 @@ pub const COUNTS: [&str; 46] = [
     "passed",
     "paths",
     "pe",
+    "plugins",
     "policies",
     "present",
     "programs",
