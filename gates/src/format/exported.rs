@@ -48,7 +48,7 @@ impl<'d, R: ReadRef<'d>> Exported<'d, R> {
     pub fn find(&self, name: &str) -> Option<Export> {
         match self {
             Self::Pe(image, exports) => {
-                match exports.find(&Symbol::Name(name.as_bytes().into()))? {
+                match exports.find(&Symbol::Name(name.as_bytes()))? {
                     image::Export::Forward(text) => Some(Export::Forward(text.to_vec())),
                     image::Export::Here(address) if image.is_code(address) => Some(Export::Code),
                     image::Export::Here(address) => Some(Export::Data(address.into(), None)),
