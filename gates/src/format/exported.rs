@@ -47,13 +47,11 @@ impl<'d, R: ReadRef<'d>> Exported<'d, R> {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Export> {
         match self {
-            Self::Pe(image, exports) => {
-                match exports.find(&Symbol::Name(name.as_bytes()))? {
-                    image::Export::Forward(text) => Some(Export::Forward(text.to_vec())),
-                    image::Export::Here(address) if image.is_code(address) => Some(Export::Code),
-                    image::Export::Here(address) => Some(Export::Data(address.into(), None)),
-                }
-            }
+            Self::Pe(image, exports) => match exports.find(&Symbol::Name(name.as_bytes()))? {
+                image::Export::Forward(text) => Some(Export::Forward(text.to_vec())),
+                image::Export::Here(address) if image.is_code(address) => Some(Export::Code),
+                image::Export::Here(address) => Some(Export::Data(address.into(), None)),
+            },
             Self::Elf(_, symbols) => {
                 const FUNC: u8 = 2;
                 const IFUNC: u8 = 10;

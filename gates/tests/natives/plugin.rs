@@ -140,7 +140,7 @@ fn a_contract_of_the_tree_is_read_and_a_bad_one_is_found() {
         );
     }
     one(
-        &look(&[dll.clone()], json!({"contract": "gone.toml"})),
+        &look(std::slice::from_ref(&dll), json!({"contract": "gone.toml"})),
         "PLG005 gone.toml: it is not",
     );
 }
