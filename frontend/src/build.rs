@@ -51,22 +51,21 @@ pub async fn run(
     }
     let inputs = bridge.inputs().await?;
     let main = context::main(bridge, &opts, &inputs).await?;
+    let given = Given {
+        bridge,
+        opts: &opts,
+        inputs: &inputs,
+        image,
+    };
     if let Some(id) = &opts.request {
-        let asked = |loaded: &Loaded| asked(&opts, loaded);
-        return request::answer(bridge, &opts, &main, id, asked).await;
+        return request::answer(&given, &main, id).await;
     }
     let files::Read {
         loaded,
         vertex,
         made,
     } = files::read(bridge, &opts, &main).await?;
-    let build = Build {
-        bridge,
-        opts: &opts,
-        inputs: &inputs,
-        sources: &loaded.sources,
-        image,
-    };
+    let build = given.build(&loaded.sources);
     build.names_to_run_anew(&loaded.graph)?;
     let requests = plan::requests(&loaded.graph, &asked(&opts, &loaded))
         .map_err(|report| build.wrong(report))?;
@@ -150,6 +149,29 @@ impl Solved {
         Built {
             result: self.result.into(),
             metadata,
+        }
+    }
+}
+
+/// What there is before a lane file was read.
+struct Given<'a> {
+    bridge: &'a Bridge,
+    opts: &'a Opts,
+    inputs: &'a BTreeMap<String, pb::Definition>,
+    image: &'a Path,
+}
+
+impl<'a> Given<'a> {
+    fn build<'s>(&self, sources: &'s Sources) -> Build<'s>
+    where
+        'a: 's,
+    {
+        Build {
+            bridge: self.bridge,
+            opts: self.opts,
+            inputs: self.inputs,
+            sources,
+            image: self.image,
         }
     }
 }

@@ -145,7 +145,7 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
     } = loaded;
     let mut report = plan::rehearse(&graph, policies::check);
     report.extend(warnings);
-    report.extend(plan::check_payloads(&graph, |payload| {
+    report.extend(plan::check_payloads(&graph, |_, payload| {
         payloads::look(beside, payload)
     }));
     let stops = deny_warnings || !report.clone().split().0.is_empty();

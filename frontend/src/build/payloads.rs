@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use llb::{Definition, Hasher, Output};
+use stages::diag::Report;
 use stages::file::Payload;
+use stages::graph::Graph;
 use stages::lower;
-use stages::plan::{Facts, PayloadFact, Selection, pick};
+use stages::plan::{self, Facts, PayloadFact, Selection, pick};
 
 use super::files::given;
 use super::{Build, remote};
@@ -75,6 +77,20 @@ impl Build<'_> {
                 return Err(failure);
             }
         }
+    }
+
+    /// Holds the payloads of a graph that are there against their hashes.
+    pub(super) async fn check_payloads(&self, graph: &Graph, context: Option<&Output>) -> Report {
+        let all = &graph.payloads;
+        let looks = all
+            .iter()
+            .map(|(name, payload)| self.payload(name, payload, context));
+        let found = join_all(looks).await.into_iter();
+        let found: BTreeMap<&str, _> = all.keys().map(String::as_str).zip(found).collect();
+        plan::check_payloads(graph, |name, _| match &found[name] {
+            Ok(found) => Ok(Some(found.fact.clone())),
+            Err(failure) => Err(failure.message().to_owned()),
+        })
     }
 
     async fn payload(

@@ -1,6 +1,7 @@
 //! Payloads: looked for out of what steps get them from, measured, and never absent when they are wrong.
 
 use llb::{Digest, proto::pb};
+use serde_json::Value;
 
 use crate::fake::Script;
 use crate::flow::{Ran, engine, ops, run};
@@ -161,4 +162,70 @@ async fn a_named_context_may_have_it() {
     assert_eq!(warnings(&ran), [""; 0], "the context is used");
     let ran = run(script, &[]).await;
     assert!(seen(&ran).0.contains(&"SDK=absent".to_owned()));
+}
+
+/// One key of the answer to a sub-request.
+fn answer(ran: &Ran, key: &str) -> String {
+    String::from_utf8(ran.built().metadata[key].clone()).unwrap()
+}
+
+#[tokio::test]
+async fn a_plan_and_an_outline_say_whether_a_payload_is_there() {
+    let text = lanes(&format!(
+        "path = \"sdk-*.zip\"\nsha256 = \"{}\"",
+        Digest::of(b"x").hex()
+    ));
+    let absent = engine(&text);
+    let there = with(absent.clone(), "sdk-2.zip", b"x");
+    for (script, state, path, rows) in [
+        (&absent, "absent", "sdk-*.zip", 0),
+        (&there, "present", "sdk-2.zip", 1),
+    ] {
+        let plan = run(script.clone(), &["requestid=frontend.plan"]).await;
+        let line = format!("payload sdk is {state}: {path}\n");
+        let shown = answer(&plan, "result.txt");
+        assert!(shown.contains(&line), "{shown}");
+        assert_eq!(shown.matches("payload sdk  ").count(), rows, "{shown}");
+        let json: Value = serde_json::from_str(&answer(&plan, "result.json")).unwrap();
+        assert_eq!(json["payloads"]["sdk"], state);
+
+        let outline = run(script.clone(), &["requestid=frontend.outline"]).await;
+        let shown = answer(&outline, "result.txt");
+        assert!(
+            shown.contains(&format!("sdk       {state}   {path}"))
+                || shown.contains(&format!("sdk       {state}    {path}")),
+            "{shown}"
+        );
+        let json: Value = serde_json::from_str(&answer(&outline, "result.json")).unwrap();
+        assert_eq!(json["payloads"][0]["state"], state);
+        assert_eq!(
+            json["payloads"][0]["location"]["ranges"][0]["start"]["line"],
+            5
+        );
+    }
+    let wrong = with(absent, "sdk-2.zip", b"another");
+    for request in ["requestid=frontend.plan", "requestid=frontend.outline"] {
+        let ran = run(wrong.clone(), &[request]).await;
+        assert!(ran.refused().message.contains("LK021"), "{request}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_holds_payloads_of_every_lane_against_their_hashes() {
+    let script = engine(&pinned(b"right"));
+    let check = |script: Script| async { run(script, &["requestid=frontend.lint"]).await };
+    let ran = check(script.clone()).await;
+    assert_eq!(answer(&ran, "result.statuscode"), "0", "none is there");
+    let right = with(script.clone(), "downloads/sdk-1.zip", b"right");
+    assert_eq!(answer(&check(right).await, "result.statuscode"), "0");
+    let wrong = check(with(script.clone(), "downloads/sdk-1.zip", b"wrong")).await;
+    assert_eq!(answer(&wrong, "result.statuscode"), "1");
+    let json = answer(&wrong, "result.json");
+    assert!(
+        json.contains("LK021") && json.contains("sdk-1.zip"),
+        "{json}"
+    );
+    // Of a lane that nobody asked for, too: a warning with what was measured.
+    let open = check(with(script, "other.zip", b"o")).await;
+    assert!(answer(&open, "result.json").contains(&Digest::of(b"o").hex()));
 }

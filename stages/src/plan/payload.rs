@@ -169,11 +169,11 @@ pub(crate) fn judge(
 /// where it cannot know, and why not where something that is there cannot be read.
 pub fn check_payloads(
     graph: &Graph,
-    look: impl Fn(&Payload) -> Result<Option<PayloadFact>, String>,
+    look: impl Fn(&str, &Payload) -> Result<Option<PayloadFact>, String>,
 ) -> Report {
     let mut report = Report::default();
     for (name, payload) in &graph.payloads {
-        match look(payload) {
+        match look(name, payload) {
             // A checkout without it is in order.
             Ok(None | Some(PayloadFact::Absent)) => {}
             Ok(Some(fact)) => {

@@ -2,12 +2,14 @@
 
 pub mod graph;
 mod outline;
+mod payloads;
 mod plan;
 mod table;
 mod tags;
 mod targets;
 
 pub use outline::{Outline, OutlineArg, OutlineCache, OutlineSecret, outline};
+pub use payloads::{PayloadRow, payloads};
 pub use plan::{Input, inputs, plan_json, plan_text};
 pub use table::Table;
 pub use tags::{TagRow, check_tags, tags};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Table;
+use super::{PayloadRow, Table};
 use crate::diag::Span;
 use crate::file::Form;
 use crate::plan::{Plan, Selection};
@@ -20,6 +20,8 @@ pub struct Outline {
     pub ssh: Vec<OutlineSecret>,
     /// Cache mounts.
     pub caches: Vec<OutlineCache>,
+    /// Files that licences keep out of the repository.
+    pub payloads: Vec<PayloadRow>,
 }
 
 /// One argument or switch.
@@ -144,6 +146,7 @@ pub fn outline(selection: &Selection<'_>, plan: &Plan, target: &str) -> Outline 
                 span: span.clone(),
             })
             .collect(),
+        payloads: super::payloads(selection, plan),
     }
 }
 
@@ -181,6 +184,13 @@ impl Outline {
                     secret.name.as_str(),
                     if secret.required { "true" } else { "" },
                 ]);
+            }
+            text.push_str(&(table.text() + "\n"));
+        }
+        if !self.payloads.is_empty() {
+            let mut table = Table::new(3, &["PAYLOAD", "STATE", "PATH"]);
+            for payload in &self.payloads {
+                table.row([payload.name.as_str(), payload.state, &payload.path]);
             }
             text.push_str(&(table.text() + "\n"));
         }

@@ -372,6 +372,15 @@ fn product(stage: &PlannedStage) -> Vec<&str> {
 #[must_use]
 pub fn plan_text(selection: &Selection<'_>, plan: &Plan) -> String {
     let mut text = format!("lane {}, steps on {}\n", plan.lane, plan.platform);
+    for payload in super::payloads(selection, plan) {
+        let super::PayloadRow {
+            name, path, state, ..
+        } = payload;
+        text.push_str(&format!("payload {name} is {state}: {path}\n"));
+    }
+    for why in &plan.unpublishable {
+        text.push_str(&format!("it has no tag: {why}\n"));
+    }
     let inputs = inputs(selection, plan);
     let mut left = inputs.as_slice();
     let instances = selection.setting.instances();
@@ -472,11 +481,15 @@ pub fn plan_json(selection: &Selection<'_>, plan: &Plan) -> Value {
         PlannedOutput::Product { tag, .. } => tag.clone(),
         PlannedOutput::Gates => None,
     };
+    let payloads = super::payloads(selection, plan).into_iter();
+    let payloads = payloads.map(|payload| (payload.name, payload.state));
     json!({
         "schema": "plan/1",
         "lane": plan.lane,
         "platform": plan.platform,
         "tag": tag,
+        "unpublishable": plan.unpublishable,
+        "payloads": payloads.collect::<BTreeMap<_, _>>(),
         "stages": stages.collect::<Vec<_>>(),
         "gates": gates.collect::<Vec<_>>(),
         "context": plan.context,

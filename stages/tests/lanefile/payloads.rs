@@ -150,9 +150,9 @@ fn a_payload_with_another_hash_is_an_error_and_never_absent() {
     let selection = select(graph, &request("l", &[])).expect("a lane");
     let report = assume_with(&selection, &facts).expect_err("it is refused");
     assert_eq!(report.diagnostics()[0].rule, rule::PAYLOAD);
-    let report = check_payloads(graph, |_| Ok(facts.payloads.get("qnn").cloned()));
+    let report = check_payloads(graph, |_, _| Ok(facts.payloads.get("qnn").cloned()));
     assert_eq!(report.diagnostics()[0].rule, rule::PAYLOAD);
-    let report = check_payloads(graph, |_| Err("permission denied".into()));
+    let report = check_payloads(graph, |_, _| Err("permission denied".into()));
     assert_eq!(report.diagnostics()[0].rule, rule::PATH);
 }
 

@@ -7,7 +7,9 @@ use serde::Serialize;
 use stages::diag::{Diagnostic, Report, Sources};
 use stages::plan::{self, Request};
 
+use super::super::context::Main;
 use super::super::files::{Read, Unread};
+use super::super::{Given, asked};
 use super::answered;
 use super::wire::{Files, Info, Location};
 use crate::gateway::bridge::Outcome;
@@ -39,10 +41,13 @@ struct BuildError {
 }
 
 /// Answers with everything that is wrong. A file that could not be read at all is the request's failure.
-pub(super) fn answer(read: Result<Read, Unread>, request: impl Fn(&Loaded) -> Request) -> Outcome {
+pub(super) async fn answer(given: &Given<'_>, main: &Main, read: Result<Read, Unread>) -> Outcome {
     let (sources, wrong, warnings) = match read {
         Ok(Read { loaded, .. }) => {
-            let mut report = wrong(&loaded, &request(&loaded));
+            let mut report = wrong(&loaded, &asked(given.opts, &loaded));
+            let build = given.build(&loaded.sources);
+            let files = main.files.as_ref();
+            report.extend(build.check_payloads(&loaded.graph, files).await);
             report.extend(loaded.warnings);
             let (wrong, warnings) = sorted(report).split();
             (loaded.sources, wrong, warnings)

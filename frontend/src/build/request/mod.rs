@@ -8,15 +8,14 @@ mod wire;
 
 use serde::Serialize;
 use serde_json::json;
-use stages::plan::{self, Request};
+use stages::plan::{self, Facts};
 use stages::view;
 
 use super::context::Main;
-use super::files;
-use crate::gateway::bridge::{Bridge, Built, Outcome, Ref};
+use super::{Given, asked, files};
+use crate::gateway::bridge::{Built, Outcome, Ref};
 use crate::gateway::error::Failure;
-use crate::gateway::opts::Opts;
-use crate::lanefile::{Loaded, Wrong};
+use crate::lanefile::Wrong;
 
 /// What a caller may ask: the request's id, its version, and what it is for. Clients put `frontend.` in front of the
 /// name behind `--call`.
@@ -33,8 +32,9 @@ const REQUESTS: [(&str, &str, &str); 5] = [
     ),
     (
         "frontend.outline",
-        "1.0.0",
-        "List what a target takes: arguments, host settings",
+        // Newer than what clients know, and with more: they print our text.
+        "1.1.0",
+        "List what a target takes: arguments, host settings, payloads",
     ),
     ("frontend.targets", "1.0.0", "List lanes and outputs"),
     (
@@ -53,19 +53,13 @@ pub(super) fn without_file(id: &str) -> Option<Outcome> {
 }
 
 /// Answers a request.
-pub(super) async fn answer(
-    bridge: &Bridge,
-    opts: &Opts,
-    main: &Main,
-    id: &str,
-    request: impl Fn(&Loaded) -> Request,
-) -> Outcome {
+pub(super) async fn answer(given: &Given<'_>, main: &Main, id: &str) -> Outcome {
     if !REQUESTS.iter().any(|(name, ..)| *name == id) {
         return Err(Failure::unsupported_request(id));
     }
-    let read = files::read(bridge, opts, main).await;
+    let read = files::read(given.bridge, given.opts, main).await;
     if id == "frontend.lint" {
-        return lint::answer(read, request);
+        return lint::answer(given, main, read).await;
     }
     let loaded = read?.loaded;
     match id {
@@ -79,7 +73,7 @@ pub(super) async fn answer(
             ))
         }
         "frontend.outline" | "frontend.plan" => {
-            let request = request(&loaded);
+            let request = asked(given.opts, &loaded);
             let wrong = |report| {
                 Failure::from(Wrong {
                     sources: loaded.sources.clone(),
@@ -87,7 +81,13 @@ pub(super) async fn answer(
                 })
             };
             let selection = plan::select(&loaded.graph, &request).map_err(wrong)?;
-            let plan = plan::assume(&selection).map_err(wrong)?;
+            // Images are not looked up, payloads are: which steps there are hangs on them.
+            let mut facts = Facts::default();
+            let build = given.build(&loaded.sources);
+            let files = main.files.as_ref();
+            build.payloads(&selection, files, &mut facts).await?;
+            let selection = selection.knowing(&facts);
+            let plan = plan::assume_with(&selection, &facts).map_err(wrong)?;
             if id == "frontend.plan" {
                 let json = view::plan_json(&selection, &plan);
                 return Ok(answered(id, &json, view::plan_text(&selection, &plan)));

@@ -152,6 +152,9 @@ pub(super) struct Outline {
     ssh: Vec<Secret>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cache: Vec<Cache>,
+    /// Ours: other clients pass it over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    payloads: Vec<Payload>,
     sources: Vec<String>,
 }
 
@@ -175,6 +178,14 @@ struct Secret {
 struct Cache {
     #[serde(rename = "ID")]
     id: String,
+    location: Location,
+}
+
+#[derive(Debug, Serialize)]
+struct Payload {
+    name: String,
+    path: String,
+    state: &'static str,
     location: Location,
 }
 
@@ -202,12 +213,20 @@ impl Outline {
             location: files.location(Some(&cache.span)),
         });
         let cache = cache.collect();
+        let payloads = outline.payloads.iter().map(|payload| Payload {
+            name: payload.name.clone(),
+            path: payload.path.clone(),
+            state: payload.state,
+            location: files.location(Some(&payload.span)),
+        });
+        let payloads = payloads.collect();
         Self {
             name: outline.name.clone(),
             args,
             secrets,
             ssh,
             cache,
+            payloads,
             sources: files.data(),
         }
     }
