@@ -368,3 +368,15 @@ fn the_schema_is_the_one_that_is_checked_in() {
     assert_eq!(code, Some(0));
     assert_eq!(stdout, include_str!("../../docs/lanes.schema.json"));
 }
+
+/// The large example, with its scripts: nothing is wrong, and nothing is doubtful.
+#[test]
+fn windows_media_is_clean() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/windows-media");
+    let (code, stdout, stderr) = texts(&lanekit(&example, &["check", "--deny-warnings"]));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(
+        stdout.contains("nothing is wrong (lanes: 6, stages: 48"),
+        "{stdout}"
+    );
+}
