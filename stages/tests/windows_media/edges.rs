@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ::llb::Digest;
 use stages::keys::{By, Kind};
 
+use crate::common::{plan_with, request};
 use crate::example::Example;
 
 /// The stage of a node's id.
@@ -111,4 +113,53 @@ fn an_onnx_runtime_bump_reaches_its_consumers_and_no_one_else() {
         reached.join(" "),
         "amdgpu-ep deps ffmpeg genai gstreamer onnx opencv opencv-gstreamer pyav"
     );
+}
+
+/// The steps of a lane, each with its variables, where these payloads are there with their hashes.
+fn steps_with(lane: &str, there: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let hash = |name: &str| Digest::of(name.as_bytes()).hex();
+    let example = Example::read()
+        .pinned("QNN_SDK_ZIP_SHA256", &hash("qnn"))
+        .pinned("TENSORRT_ZIP_SHA256", &hash("tensorrt"));
+    let bytes = |name: &str| there.contains(&name).then(|| name.as_bytes().to_vec());
+    let plan = plan_with(&example.graph(), &request(lane, &[]), &bytes);
+    let mut steps = BTreeMap::new();
+    for stage in plan.expect("a plan").0.stages {
+        for step in stage.steps {
+            let names = step.env.into_keys().collect();
+            steps.insert(format!("{}/{}", stage.name, step.name), names);
+        }
+    }
+    steps
+}
+
+/// Steps that are another, or there, with the payload.
+fn moved_by(lane: &str, payload: &str) -> String {
+    let without = steps_with(lane, &[]);
+    let with = steps_with(lane, &[payload]).into_iter();
+    let moved = with.filter(|(step, names)| without.get(step) != Some(names));
+    moved.map(|(step, _)| step).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_payload_turns_on_what_takes_it() {
+    let qnn = "genai/build litert-lm/build litert/build onnx/build tvm/build";
+    assert_eq!(moved_by("winamd64", "qnn"), qnn);
+    assert_eq!(moved_by("winamd64", "tensorrt"), "");
+    let there = steps_with("winamd64-nvidia", &["tensorrt"]);
+    assert!(there["sdk-nvidia/tensorrt"].contains("TENSORRT_VERSION"));
+    assert!(there["onnx/build"].contains("TENSORRT_ROOT"));
+    assert!(!steps_with("winamd64-nvidia", &[]).contains_key("sdk-nvidia/tensorrt"));
+}
+
+/// It is never taken for absent.
+#[test]
+fn a_payload_with_another_hash_ends_the_build() {
+    for (lane, payload) in [("winamd64", "qnn"), ("winamd64-nvidia", "tensorrt")] {
+        let bytes = |name: &str| (name == payload).then(|| b"another".to_vec());
+        let report = plan_with(&Example::read().graph(), &request(lane, &[]), &bytes);
+        let report = report.expect_err("it is refused");
+        let rules = report.diagnostics().iter().map(|one| one.rule.0);
+        assert_eq!(rules.collect::<Vec<_>>(), ["LK021"], "{payload}");
+    }
 }
