@@ -28,5 +28,6 @@ pub mod impact;
 pub mod keys;
 pub mod lower;
 pub mod plan;
+pub mod predefined;
 pub mod text;
 pub mod view;

@@ -5,6 +5,7 @@
 //! no shell variable has a dot in its name, so the two never meet.
 
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
+use crate::predefined::PlatformArg;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +30,8 @@ pub enum ValueRef {
     Arch(String),
     /// The commit that the ref of a git source stands for.
     Commit(String),
+    /// A platform of the lane, by Docker's name.
+    Platform(PlatformArg),
     /// A variable of the chain env that the stage starts with.
     Env(String),
 }
@@ -83,7 +86,8 @@ impl ValueRef {
     fn read(text: &str, span: &Span, bare: bool, report: &mut Report) -> Option<Self> {
         let Some((prefix, name)) = text.split_once('.') else {
             if bare {
-                return Some(Self::Named(text.into()));
+                let platform = PlatformArg::named(text).map(Self::Platform);
+                return platform.or_else(|| Some(Self::Named(text.into())));
             }
             report.push(
                 Diagnostic::new(
@@ -97,7 +101,10 @@ impl ValueRef {
         };
         Some(match prefix {
             "pin" => Self::Pin(name.into()),
-            "arg" => Self::Arg(name.into()),
+            "arg" => match PlatformArg::named(name) {
+                Some(platform) => Self::Platform(platform),
+                None => Self::Arg(name.into()),
+            },
             "slot" => Self::Slot(name.into()),
             "switch" => Self::Switch(name.into()),
             "payload" => Self::Payload(name.into()),

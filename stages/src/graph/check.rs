@@ -10,6 +10,7 @@ use crate::file::{
     Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Json, Lane, Stage, Step, Take,
     When,
 };
+use crate::predefined;
 use crate::text::{ArgEntry, Template, ValueRef};
 
 pub(super) fn names(graph: &Graph, report: &mut Report) {
@@ -166,6 +167,17 @@ fn namespaces(graph: &Graph, report: &mut Report) {
         .filter(|(n, _)| graph.in_scope(n))
         .map(|(n, p)| ("a pin", n, &p.span));
     let switches = graph.switches.iter().map(|(n, s)| ("a switch", n, &s.span));
+    let settable = args.clone().chain(switches.clone()).chain(pins.clone());
+    for (kind, name, span) in settable {
+        if let Some(why) = predefined::taken(name) {
+            let message = format!("{kind} cannot be called `{name}`: it is predefined");
+            report.push(
+                Diagnostic::new(rule::COLLISION, message)
+                    .at(span, "declared here")
+                    .help(why),
+            );
+        }
+    }
     for (kind, name, span) in args.chain(switches).chain(hosts).chain(pins) {
         if let Some((first, at)) = seen.insert(name, (kind, span)) {
             report.push(

@@ -173,6 +173,11 @@ impl<'g> Reads<'_, 'g> {
                 self.attribute(Attribute::Lane(LaneField::Target), span);
                 self.attribute(Attribute::Lane(LaneField::TargetOs), span);
             }
+            ValueRef::Platform(arg) => {
+                for field in arg.fields() {
+                    self.attribute(Attribute::Lane(*field), span);
+                }
+            }
             ValueRef::Named(_) | ValueRef::Pin(_) | ValueRef::Arg(_) | ValueRef::Env(_) => {}
             ValueRef::Commit(name) => self.git(name),
         }

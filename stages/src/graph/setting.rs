@@ -10,6 +10,7 @@ use crate::file::{
     ABSENT, Attribute, Brings, Clause, From, Lane, PRESENT, Part, Refuse, RequestField, Stage,
     Step, When,
 };
+use crate::predefined::PlatformArg;
 use crate::text::LaneField;
 
 /// A lane and what its switches are.
@@ -160,6 +161,15 @@ impl<'g> Setting<'g> {
             LaneField::Platform => self.lane.platform.value.clone(),
             LaneField::Target => target(self.lane)?.arch,
             LaneField::TargetOs => target(self.lane)?.os,
+        })
+    }
+
+    /// A platform of the lane, as Docker's argument says it.
+    pub fn platform(&self, arg: PlatformArg) -> Option<String> {
+        let lane = self.lane;
+        Some(match &lane.target {
+            Some(_) if arg.target => arg.value(&self.target()?.to_string()),
+            _ => arg.value(&lane.platform.value),
         })
     }
 
@@ -317,9 +327,10 @@ impl<'g> Setting<'g> {
     }
 }
 
-/// What a lane builds for; its own platform when it says nothing.
+/// What a lane builds for; its own platform when it says nothing, whatever the variant.
 fn target(lane: &Lane) -> Option<Target> {
-    let os = lane.platform.value.split('/').next().unwrap_or_default();
-    let name = lane.target.as_ref().unwrap_or(&lane.platform);
-    ArchTable::builtin().find(&name.value, os)
+    let mut platform = lane.platform.value.split('/');
+    let (os, arch) = (platform.next()?, platform.next()?);
+    let name = lane.target.as_ref().map_or(arch, |target| &target.value);
+    ArchTable::builtin().find(name, os)
 }

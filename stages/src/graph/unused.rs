@@ -119,7 +119,8 @@ fn names(graph: &Graph, report: &mut Report) {
             | ValueRef::Payload(_)
             | ValueRef::Arch(_)
             | ValueRef::Commit(_)
-            | ValueRef::Env(_) => {}
+            | ValueRef::Env(_)
+            | ValueRef::Platform(_) => {}
         }
     }
     let hosts: BTreeSet<&str> = graph

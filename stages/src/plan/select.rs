@@ -6,6 +6,7 @@ use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Group, Lane, Output};
 use crate::graph::{Asked, Graph, Setting};
+use crate::predefined;
 use crate::text::ValueRef;
 
 /// What the caller says.
@@ -176,6 +177,8 @@ fn args<'g>(graph: &'g Graph, request: &Request, report: &mut Report) -> BTreeMa
             found
                 .at(&pin.span, "it is a pin")
                 .help(format!("change it in the pins file; for one run without a tag: --build-arg LANEKIT_PIN_{name}=…"))
+        } else if let Some(why) = predefined::taken(name) {
+            found.at(&graph.table.span, "it is predefined").help(why)
         } else {
             found
                 .at(&graph.table.span, "this graph")

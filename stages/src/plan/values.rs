@@ -42,6 +42,7 @@ impl Selection<'_> {
                 let target = self.setting.target()?;
                 ArchTable::builtin().fact(&target, key).map(str::to_owned)
             }
+            ValueRef::Platform(arg) => self.setting.platform(*arg),
             ValueRef::Env(name) => env.get(name).cloned(),
             ValueRef::Commit(name) => {
                 let assumed = self.assumed.then(|| NO_COMMIT.to_owned());
@@ -120,7 +121,11 @@ impl Selection<'_> {
                 format!("lane `{}` does not set `{name}`", self.setting.name),
                 format!("set = {{ {name} = \"…\" }} in the lane"),
             ),
-            ValueRef::Lane(_) | ValueRef::Slot(_) | ValueRef::Switch(_) | ValueRef::Payload(_) => (
+            ValueRef::Lane(_)
+            | ValueRef::Slot(_)
+            | ValueRef::Switch(_)
+            | ValueRef::Payload(_)
+            | ValueRef::Platform(_) => (
                 format!("lane `{}` does not have this value", self.setting.name),
                 String::new(),
             ),

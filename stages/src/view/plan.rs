@@ -326,6 +326,7 @@ impl View<'_> {
             ValueRef::Arch(name) => format!("arch.{name}"),
             ValueRef::Commit(name) => format!("commit of git {name}"),
             ValueRef::Env(name) => format!("env.{name}"),
+            ValueRef::Platform(arg) => format!("predefined {}", arg.name()),
         }
     }
 }

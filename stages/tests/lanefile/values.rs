@@ -347,3 +347,85 @@ fn a_refusal_may_look_at_what_was_named() {
     let unknown = text.replace("request.output", "request.lane");
     insta::assert_snapshot!(wrong(&unknown, "", &[]));
 }
+
+/// A lane for another machine than its steps run on, and one with a variant.
+const PLATFORMS: &str = r#"
+[graph]
+name = "t"
+[lane.cross]
+platform = "linux/amd64"
+target = "windows/arm64"
+output.o = { stage = "s" }
+[lane.own]
+platform = "linux/amd64/v2"
+output.o = { stage = "s" }
+[stage.s]
+from = { image = "x:${arg.TARGETARCH}" }
+image.labels.for = "${arg.TARGETPLATFORM}"
+[[stage.s.step]]
+name = "all"
+args = ["TARGETPLATFORM", "TARGETOS", "TARGETARCH", "TARGETVARIANT", "BUILDPLATFORM", "BUILDOS", "BUILDARCH", "BUILDVARIANT", "ARM=TARGETARCH|is:arm64|01"]
+run = ["make", "${arg.BUILDOS}"]
+[[stage.s.step]]
+name = "none"
+run = ["make", "${TARGETARCH}"]
+"#;
+
+#[test]
+fn the_platforms_have_dockers_names_and_a_step_sees_those_that_it_names() {
+    let loaded = load(PLATFORMS, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let seen = |lane: &str| {
+        let (plan, _) = plan(graph, &request(lane, &[])).expect("a plan");
+        let [all, none] = plan.stages[0].steps.as_slice() else {
+            panic!()
+        };
+        assert!(!none.env.keys().any(|name| name.ends_with("ARCH")));
+        assert_eq!(none.argv(), ["make", "${TARGETARCH}"], "the shell's own");
+        assert_eq!(all.argv(), ["make", "linux"]);
+        let stages::plan::Start::Image(image) = &plan.stages[0].start else {
+            panic!()
+        };
+        let label = match &plan.output {
+            stages::plan::PlannedOutput::Product { config, .. } => config.labels["for"].clone(),
+            stages::plan::PlannedOutput::Gates => panic!(),
+        };
+        let env = all.env.iter().filter(|(name, _)| *name != "PATH");
+        let env: Vec<String> = env.map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{image} {label} {}", env.join(" "))
+    };
+    assert_eq!(
+        seen("cross"),
+        "x:arm64 windows/arm64 ARM=1 BUILDARCH=amd64 BUILDOS=linux BUILDPLATFORM=linux/amd64 \
+         BUILDVARIANT= TARGETARCH=arm64 TARGETOS=windows TARGETPLATFORM=windows/arm64 TARGETVARIANT="
+    );
+    assert_eq!(
+        seen("own"),
+        "x:amd64 linux/amd64/v2 ARM=0 BUILDARCH=amd64 BUILDOS=linux BUILDPLATFORM=linux/amd64/v2 \
+         BUILDVARIANT=v2 TARGETARCH=amd64 TARGETOS=linux TARGETPLATFORM=linux/amd64/v2 TARGETVARIANT=v2"
+    );
+    // What it is in a lane tells the instances of a stage apart.
+    let id = |lane: &str| {
+        let setting = graph.setting(lane, &graph.lanes[lane]);
+        setting.instances()["s"].id.clone()
+    };
+    assert_ne!(id("cross"), id("own"));
+}
+
+#[test]
+fn nothing_else_has_a_predefined_name_and_nobody_sets_one() {
+    let declared = "[graph]\nname = \"t\"\nversions = \"versions.env\"\n\
+        [arg.TARGETARCH]\nabout = \"a\"\n[arg.BUILDKIT_X]\nabout = \"a\"\n\
+        [arg.https_proxy]\nabout = \"a\"\n[switch.BUILDOS]\ndefault = true\nabout = \"a\"\n\
+        [host.HTTP_PROXY]\nabout = \"a\"\n\
+        [lane.l]\nplatform = \"linux/amd64\"\noutput.o = { stage = \"s\" }\n[stage.s]\nfrom = { image = \"x\" }\n\
+        [[stage.s.step]]\nname = \"s\"\nhost = [\"HTTP_PROXY\"]\nargs = [\"BUILDKIT_X\", \"https_proxy\", \"TARGETOS\", \"B=switch.BUILDOS\"]\nrun = [\"true\"]\n";
+    insta::assert_snapshot!(rendered(&load(declared, "TARGETOS=linux\n")));
+    let loaded = load(PLATFORMS, "");
+    let graph = loaded.graph.as_ref().expect("a graph");
+    let report = plan(graph, &request("own", &[("TARGETARCH", "arm64")])).expect_err("refused");
+    insta::assert_snapshot!(report.render(&loaded.sources, false));
+}
