@@ -64,6 +64,8 @@ pub struct Part {
     pub class: Option<String>,
     /// What its content says that it is.
     pub format: &'static str,
+    /// Traces of who built it, as the gate `census` sees them.
+    pub built: Vec<String>,
     /// Its name.
     pub name: Name,
     /// What its format has besides.
@@ -94,8 +96,6 @@ pub struct Pe {
     pub kind: &'static str,
     /// Whom it runs under: `Windows`, `Windows console`, `EFI application`.
     pub subsystem: String,
-    /// The version of its linker.
-    pub linker: String,
     /// What it imports, at load first.
     pub imports: Vec<Import>,
     /// The name that it exports under.

@@ -3,8 +3,10 @@
 //! They are as small as their format allows and true to it: other readers accept them too.
 
 mod linked;
+mod traced;
 
 pub use linked::{Elf, Export, Pe};
+pub use traced::{traced_dll, traced_elf};
 
 /// File offset of the data directories of a PE32+ [`dll`].
 pub const PE_DIRECTORIES: usize = 0x40 + 24 + 112;

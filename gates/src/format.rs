@@ -12,6 +12,7 @@ pub mod elf;
 pub mod exported;
 pub mod image;
 pub mod magic;
+pub mod maker;
 pub mod memory;
 pub mod names;
 pub mod pe;

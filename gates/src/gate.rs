@@ -10,6 +10,7 @@
 
 pub mod absent;
 pub mod arch;
+pub mod census;
 pub mod contract;
 pub mod coverage;
 pub mod data;
@@ -46,6 +47,7 @@ use crate::walk::Root;
 pub static GATES: &[Gate] = &[
     Gate::of::<absent::Absent>(),
     Gate::of::<arch::Arch>(),
+    Gate::of::<census::Census>(),
     Gate::of::<contract::Contract>(),
     Gate::of::<coverage::Coverage>(),
     Gate::of::<data::Data>(),

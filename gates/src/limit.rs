@@ -33,3 +33,9 @@ pub const EXPORTS: usize = 1 << 20;
 pub const DYNAMIC_BYTES: u64 = 1 << 20;
 /// Versions that one ELF file needs and defines.
 pub const VERSIONS: usize = 100_000;
+/// Bytes in front of an image's header in which its linker's own record is looked for.
+pub const STUB_BYTES: u64 = 64 << 10;
+/// Entries of an image's debug directory, and notes of an ELF file.
+pub const NOTES: usize = 10_000;
+/// Things in one file that tell who built it.
+pub const FINGERPRINTS: usize = 10_000;

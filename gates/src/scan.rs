@@ -5,6 +5,7 @@
 //! would have looked into it.
 
 use std::fs;
+use std::io::{self, Seek as _};
 
 use object::read::{ReadCache, ReadRef as _};
 
@@ -38,6 +39,24 @@ pub trait Visit: Sync {
     /// # Errors
     /// [`Failure::Unreadable`] for what the bytes do not decide.
     fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<Self::Fact>) -> Result<(), Failure>;
+
+    /// Whether [`Self::read`] wants what was just visited from its first byte to its last.
+    fn reads(&self, _magic: Magic) -> bool {
+        false
+    }
+
+    /// Reads what was just visited, without keeping it in memory.
+    ///
+    /// # Errors
+    /// [`Failure::Unreadable`] for what the bytes do not decide.
+    fn read(
+        &self,
+        _name: &Name,
+        _bytes: &mut dyn ReadSeek,
+        _part: &mut Part<Self::Fact>,
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// A file or zip member that is looked at.
@@ -197,7 +216,15 @@ impl<V: Visit> Scan<'_, V> {
             let inner = cache.into_inner();
             return self.zip(inner, &trouble, budget, part);
         }
+        let magic = entry.magic;
         self.visitor.visit(&entry, part)?;
+        self.check(&trouble)?;
+        if self.visitor.reads(magic) {
+            let mut inner = cache.into_inner();
+            let io = |e: io::Error| Failure::io(&self.name.to_string(), &e);
+            inner.rewind().map_err(io)?;
+            self.visitor.read(self.name, &mut inner, part)?;
+        }
         self.check(&trouble)
     }
 
@@ -254,7 +281,7 @@ impl<V: Visit> Scan<'_, V> {
                         name: &name(&member),
                         depth: self.depth + 1,
                     };
-                    scan.run(Box::new(std::io::Cursor::new(bytes)), budget, part)?;
+                    scan.run(Box::new(io::Cursor::new(bytes)), budget, part)?;
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Reads what there is to tell of a file, format by format.
 
+use std::collections::BTreeSet;
+
 use object::read::ReadRef;
 
 use super::{Archive, Elf, Export, Import, Member, Part, Pe};
@@ -7,7 +9,9 @@ use crate::exit::Failure;
 use crate::format::dynamic::{self, Dynamic, Stack};
 use crate::format::image::{self, Exports, Image, Symbol};
 use crate::format::magic::{self, Magic};
+use crate::format::maker;
 use crate::format::{Fault, archive, machine, noun};
+use crate::input::ReadSeek;
 use crate::name::Name;
 use crate::rule;
 use crate::scan::{self, Entry, Visit};
@@ -31,6 +35,28 @@ impl Visit for Facts {
         part.facts.push(told.part());
         Ok(())
     }
+
+    fn reads(&self, magic: Magic) -> bool {
+        magic::is_binary(magic)
+    }
+
+    fn read(
+        &self,
+        name: &Name,
+        bytes: &mut dyn ReadSeek,
+        part: &mut scan::Part<Part>,
+    ) -> Result<(), Failure> {
+        // More traces than are kept is for the gate to say.
+        let (prints, _) = maker::anywhere(bytes, |_| {})
+            .map_err(|error| Failure::io(&name.to_string(), &error))?;
+        if let Some(part) = part.facts.last_mut() {
+            let prints = prints.iter().map(ToString::to_string);
+            let mut built: BTreeSet<String> = prints.collect();
+            built.extend(std::mem::take(&mut part.built));
+            part.built = built.into_iter().collect();
+        }
+        Ok(())
+    }
 }
 
 /// One file that is read.
@@ -43,17 +69,20 @@ impl Told<'_, '_, '_> {
     fn part(mut self) -> Part {
         let (magic, data) = (self.entry.magic, self.entry.whole());
         let (mut class, mut facts) = (None, super::Facts::None {});
+        let mut prints = BTreeSet::new();
         match magic {
             Magic::Pe => {
                 if let Some(image) = self.good(Image::open(data)) {
                     class = Some(image.class.to_string());
                     facts = super::Facts::Pe(self.pe(&image));
+                    prints = self.good(maker::of_image(data)).unwrap_or_default();
                 }
             }
             Magic::Elf => {
                 if let Some(file) = self.good(dynamic::read(data)) {
                     class = Some(file.class.to_string());
                     facts = super::Facts::Elf(Box::new(self.elf(&file)));
+                    prints = self.good(maker::of_elf(data)).unwrap_or_default();
                 }
             }
             Magic::Archive => facts = super::Facts::Archive(self.archive()),
@@ -69,6 +98,7 @@ impl Told<'_, '_, '_> {
             self.seen.wrong(rule::DAMAGED, self.entry.name, why);
         }
         Part {
+            built: prints.iter().map(ToString::to_string).collect(),
             bytes: self.entry.len,
             class,
             format: format(magic),
@@ -102,7 +132,6 @@ impl Told<'_, '_, '_> {
         Pe {
             kind: if header.dll { "DLL" } else { "program" },
             subsystem: subsystem(header.subsystem),
-            linker: format!("{}.{:02}", header.linker.0, header.linker.1),
             imports: imports.iter().map(import).collect(),
             exports_as: Name::new(&exports.dll[..]),
             exports: exported(image, &exports),

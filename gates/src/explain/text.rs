@@ -79,6 +79,7 @@ impl Out {
         let class = class.map_or(String::new(), |class| format!(" for {class}"));
         let bytes = number(part.bytes, "byte");
         self.line(1, format_args!("{}{class}, {bytes}", part.format));
+        self.list("built by", &part.built, String::clone);
         match &part.facts {
             Facts::Pe(pe) => self.pe(pe),
             Facts::Elf(elf) => self.elf(elf),
@@ -89,7 +90,6 @@ impl Out {
 
     fn pe(&mut self, pe: &Pe) {
         self.line(1, format_args!("{} for {}", pe.kind, pe.subsystem));
-        self.line(1, format_args!("linker: {}", pe.linker));
         for import in &pe.imports {
             let delayed = if import.delayed { " (delayed)" } else { "" };
             let head = format!("imports from {}{delayed}", import.library);

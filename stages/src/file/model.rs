@@ -753,13 +753,13 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 18] = [
-    "absent", "arch", "contract", "coverage", "data", "deps", "elf", "env", "exec", "files",
-    "floors", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
+pub const CHECKS: [&str; 19] = [
+    "absent", "arch", "census", "contract", "coverage", "data", "deps", "elf", "env", "exec",
+    "files", "floors", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 47] = [
+pub const COUNTS: [&str; 48] = [
     "absent",
     "archive",
     "archive-members",
@@ -780,6 +780,7 @@ pub const COUNTS: [&str; 47] = [
     "forbidden",
     "import",
     "inspected",
+    "known",
     "libraries",
     "licences",
     "mach-o",
