@@ -12,7 +12,7 @@ use object::Endianness;
 use object::elf;
 use object::pe;
 use object::read::elf::{FileHeader, SectionHeader};
-use object::read::pe::{ImageNtHeaders, RichHeaderInfo, optional_header_magic};
+use object::read::pe::RichHeaderInfo;
 use object::read::{ReadRef, StringTable};
 
 use super::Fault;
@@ -119,11 +119,7 @@ pub fn of_image<'d, R: ReadRef<'d>>(data: R) -> Result<BTreeSet<Print>, Fault> {
     let image = Image::open(data)?;
     let (major, minor) = image.header.linker;
     let mut prints = BTreeSet::from([text(Kind::Linker, format!("{major}.{minor:02}"))]);
-    let record = match optional_header_magic(data).map_err(|e| Fault::parse(&e))? {
-        pe::IMAGE_NT_OPTIONAL_HDR32_MAGIC => rich::<pe::ImageNtHeaders32, R>(data),
-        _ => rich::<pe::ImageNtHeaders64, R>(data),
-    };
-    prints.extend(record?);
+    prints.extend(rich(data)?);
     if let Some((rva, _)) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR) {
         let header = image.bytes(rva, 8)?;
         let [_, _, _, _, a, b, c, d] = header[..] else {
@@ -143,7 +139,7 @@ fn text(kind: Kind, text: String) -> Print {
 }
 
 /// The record of Microsoft's linker between the DOS stub and the header.
-fn rich<'d, Pe: ImageNtHeaders, R: ReadRef<'d>>(data: R) -> Result<BTreeSet<Print>, Fault> {
+fn rich<'d, R: ReadRef<'d>>(data: R) -> Result<BTreeSet<Print>, Fault> {
     let dos = pe::ImageDosHeader::parse(data).map_err(|e| Fault::parse(&e))?;
     let at = u64::from(dos.nt_headers_offset());
     if at > limit::STUB_BYTES {
