@@ -2,9 +2,11 @@
 //!
 //! They are as small as their format allows and true to it: other readers accept them too.
 
+mod device;
 mod linked;
 mod traced;
 
+pub use device::{bundle, code_object, compressed, dll_with, elf_with, fat_binary};
 pub use linked::{Elf, Export, Pe};
 pub use traced::{traced_dll, traced_elf};
 

@@ -2,11 +2,12 @@
 //!
 //! One module per format. The parsing is the crate `object`'s wherever it reads the thing; own
 //! code judges whether the bytes that the headers speak of are there, and reads what `object`
-//! does not: CHPE metadata (ARM64EC, ARM64X) and the triple of LLVM bitcode.
+//! does not: CHPE metadata (ARM64EC, ARM64X), the triple of LLVM bitcode, bundles of code for GPUs.
 
 pub mod archive;
 pub mod bitcode;
 pub mod coff;
+pub mod device;
 pub mod dynamic;
 pub mod elf;
 pub mod exported;

@@ -20,6 +20,7 @@ pub mod env;
 pub mod exec;
 pub mod files;
 pub mod floors;
+pub mod gpu;
 pub mod imports;
 pub mod leak;
 pub mod manifest;
@@ -57,6 +58,7 @@ pub static GATES: &[Gate] = &[
     Gate::of::<exec::Exec>(),
     Gate::of::<files::Files>(),
     Gate::of::<floors::Floors>(),
+    Gate::of::<gpu::Gpu>(),
     Gate::of::<imports::Imports>(),
     Gate::of::<leak::Leak>(),
     Gate::of::<manifest::Manifests>(),

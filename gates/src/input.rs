@@ -23,8 +23,12 @@ pub type Window<'c, 'a> = ReadCacheRange<'c, Watched<'a>>;
 ///
 /// Parsers turn a failed read into "the file is broken". That is true when the file is too short
 /// and false when the disk is. [`Trouble::take`] tells them apart afterwards.
+///
+/// A clone is a second way to the same input. They have one position: each must seek before it
+/// reads.
+#[derive(Clone)]
 pub struct Watched<'a> {
-    inner: Box<dyn ReadSeek + 'a>,
+    inner: Rc<RefCell<dyn ReadSeek + 'a>>,
     trouble: Trouble,
 }
 
@@ -54,9 +58,9 @@ impl Trouble {
 impl<'a> Watched<'a> {
     /// Watches `inner`.
     #[must_use]
-    pub fn new(inner: Box<dyn ReadSeek + 'a>) -> Self {
+    pub fn new(inner: impl ReadSeek + 'a) -> Self {
         Self {
-            inner,
+            inner: Rc::new(RefCell::new(inner)),
             trouble: Trouble::default(),
         }
     }
@@ -70,7 +74,7 @@ impl<'a> Watched<'a> {
 
 impl Read for Watched<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let result = self.inner.read(buf);
+        let result = self.inner.borrow_mut().read(buf);
         self.trouble.note(result)
     }
 }
@@ -78,7 +82,7 @@ impl Read for Watched<'_> {
 impl Seek for Watched<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         // A negative offset is the parser's arithmetic over hostile bytes, not the disk's fault.
-        let result = self.inner.seek(to);
+        let result = self.inner.borrow_mut().seek(to);
         match &result {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => result,
             _ => self.trouble.note(result),
@@ -105,13 +109,13 @@ mod tests {
 
     #[test]
     fn an_io_error_is_remembered_and_a_short_file_is_not_one() {
-        let bad = Watched::new(Box::new(BadDisk));
+        let bad = Watched::new(BadDisk);
         let trouble = bad.trouble();
         let cache = ReadCache::new(bad);
         assert!((&cache).read_bytes_at(0, 4).is_err());
         assert_eq!(trouble.take().unwrap().to_string(), "bad sector");
 
-        let short = Watched::new(Box::new(io::Cursor::new(b"ab".to_vec())));
+        let short = Watched::new(io::Cursor::new(b"ab".to_vec()));
         let trouble = short.trouble();
         let cache = ReadCache::new(short);
         assert!((&cache).read_bytes_at(0, 4).is_err());

@@ -31,6 +31,14 @@ pub const IMPORTS: usize = 1 << 20;
 pub const EXPORTS: usize = 1 << 20;
 /// Bytes of an ELF file's dynamic section.
 pub const DYNAMIC_BYTES: u64 = 1 << 20;
+/// Pieces of code for GPUs in one file.
+pub const DEVICE_CODES: usize = 100_000;
+/// Entries of one bundle or fat binary of such code.
+pub const DEVICE_ENTRIES: u64 = 4_096;
+/// Bytes that the compressed bundles of one file are inflated to.
+pub const DEVICE_BYTES: u64 = 8 << 30;
+/// Bytes that a compressed bundle may make its decoder remember.
+pub const DEVICE_WINDOW: u64 = 512 << 20;
 /// Versions that one ELF file needs and defines.
 pub const VERSIONS: usize = 100_000;
 /// Bytes in front of an image's header in which its linker's own record is looked for.

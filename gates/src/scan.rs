@@ -69,6 +69,8 @@ pub struct Entry<'e, 'a> {
     pub claims: bool,
     /// Its bytes.
     pub cache: &'e Cache<'a>,
+    /// The same bytes, for those who keep nothing of what they read; see [`Watched`].
+    pub raw: Watched<'a>,
     /// How many.
     pub len: u64,
 }
@@ -197,6 +199,7 @@ impl<V: Visit> Scan<'_, V> {
     ) -> Result<(), Failure> {
         let watched = Watched::new(input);
         let trouble = watched.trouble();
+        let raw = watched.clone();
         let cache = ReadCache::new(watched);
         let len = (&cache).len().map_err(|()| {
             Failure::Unreadable(format!("{}: its length cannot be told", self.name))
@@ -210,6 +213,7 @@ impl<V: Visit> Scan<'_, V> {
             magic: magic::sniff(head, len),
             claims: magic::claims_binary(self.name.bytes()),
             cache: &cache,
+            raw,
             len,
         };
         if entry.magic == Magic::Zip && !entry.claims {

@@ -61,7 +61,7 @@ impl Check for Leak {
                     let head = stream(&needles, name, &mut file, &mut found).map_err(io)?;
                     let mut numbers = vec![("bytes", *size)];
                     if magic::sniff(&head, *size) == magic::Magic::Zip {
-                        let file = Watched::new(Box::new(File::open(path).map_err(io)?));
+                        let file = Watched::new(File::open(path).map_err(io)?);
                         let mut budget = limit::ZIP_TOTAL_BYTES;
                         let members = members(&needles, name, file, 1, &mut budget, &mut found)?;
                         numbers.push(("members", members));
@@ -192,7 +192,7 @@ fn members(
                         let fault = Fault::Limit(format!("NESTING: deeper than {depth}"));
                         unseen(&subject, &fault, found);
                     } else {
-                        let input = Watched::new(Box::new(std::io::Cursor::new(bytes)));
+                        let input = Watched::new(std::io::Cursor::new(bytes));
                         seen += members(needles, &subject, input, depth + 1, budget, found)?;
                     }
                 }

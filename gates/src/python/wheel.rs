@@ -31,7 +31,7 @@ impl Contents {
     ) -> Result<Self, Failure> {
         let io = |e: &std::io::Error| Failure::io(&name.to_string(), e);
         let file = File::open(path).map_err(|e| io(&e))?;
-        let watched = Watched::new(Box::new(file));
+        let watched = Watched::new(file);
         let trouble = watched.trouble();
         let check = || trouble.take().map_or(Ok(()), |e| Err(io(&e)));
         let mut contents = Self::default();

@@ -3,6 +3,7 @@
 
 mod data;
 mod elf;
+mod gpu;
 mod imports;
 mod plugin;
 

@@ -753,18 +753,20 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 19] = [
+pub const CHECKS: [&str; 20] = [
     "absent", "arch", "census", "contract", "coverage", "data", "deps", "elf", "env", "exec",
-    "files", "floors", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
+    "files", "floors", "gpu", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 48] = [
+pub const COUNTS: [&str; 50] = [
     "absent",
     "archive",
     "archive-members",
     "bitcode",
+    "bundles",
     "bytes",
+    "code-objects",
     "coff",
     "companions",
     "components",
