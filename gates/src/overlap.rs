@@ -74,11 +74,22 @@ struct Held {
     kind: Kind,
 }
 
-/// Every conflict, sorted by name.
+/// What was found in the trees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Every conflict, sorted by name.
+    pub conflicts: Vec<Conflict>,
+    /// The places in [`Rules::any`] of those that match no name which two trees have.
+    pub idle_any: Vec<usize>,
+    /// The same of [`Rules::take`].
+    pub idle_take: Vec<usize>,
+}
+
+/// Compares the trees.
 ///
 /// # Errors
 /// [`Failure::Unreadable`] when a tree, or anything in one, cannot be read, or there is too much.
-pub fn conflicts(parts: &[Part], rules: &Rules) -> Result<Vec<Conflict>, Failure> {
+pub fn compare(parts: &[Part], rules: &Rules) -> Result<Compared, Failure> {
     let mut names: BTreeMap<Vec<u8>, Vec<Held>> = BTreeMap::new();
     let mut entries = 0;
     for (part, tree) in parts.iter().enumerate() {
@@ -107,11 +118,24 @@ pub fn conflicts(parts: &[Part], rules: &Rules) -> Result<Vec<Conflict>, Failure
             }
         }
     }
-    let mut found: Vec<Conflict> = Vec::new();
-    for held in names.values().filter(|held| held.len() > 1) {
-        found.extend(conflict(parts, rules, held)?);
+    let shared: Vec<&Vec<Held>> = names.values().filter(|held| held.len() > 1).collect();
+    let mut conflicts = Vec::new();
+    for held in &shared {
+        conflicts.extend(conflict(parts, rules, held)?);
     }
-    Ok(found)
+    let idle = |glob: &Glob| {
+        let mut names = shared.iter().flat_map(|held| held.first());
+        !names.any(|held| glob.matches(held.name.bytes()))
+    };
+    let numbers = |idle: Vec<bool>| {
+        let all = idle.into_iter().enumerate();
+        all.filter_map(|(at, idle)| idle.then_some(at)).collect()
+    };
+    Ok(Compared {
+        conflicts,
+        idle_any: numbers(rules.any.iter().map(idle).collect()),
+        idle_take: numbers(rules.take.iter().map(|(glob, _)| idle(glob)).collect()),
+    })
 }
 
 fn kind(kind: fs::FileType) -> Kind {
@@ -304,7 +328,7 @@ mod tests {
         }
 
         fn lines(&self, rules: &Rules) -> Vec<String> {
-            let found = conflicts(&self.1, rules).unwrap();
+            let found = compare(&self.1, rules).unwrap().conflicts;
             found
                 .iter()
                 .map(|c| format!("{} {} {}: {}", c.name, c.stages[0], c.stages[1], c.why))
@@ -374,13 +398,27 @@ mod tests {
     }
 
     #[test]
+    fn what_settles_nothing_is_told() {
+        let rules = Rules {
+            any: ["**/kind", "r/nowhere", "r/link"]
+                .map(|g| Glob::new(g, false))
+                .to_vec(),
+            // Only one tree has this name.
+            take: vec![(Glob::new("Lib/x", false), "a".to_owned())],
+            ..Rules::default()
+        };
+        let found = compare(&difficult().1, &rules).unwrap();
+        assert_eq!((found.idle_any, found.idle_take), (vec![1], vec![0]));
+    }
+
+    #[test]
     fn a_missing_tree_is_unreadable() {
         let part = Part {
             stage: "a".to_owned(),
             path: PathBuf::from("/nonexistent/tree"),
         };
         assert_eq!(
-            conflicts(&[part], &Rules::default())
+            compare(&[part], &Rules::default())
                 .unwrap_err()
                 .exit()
                 .code(),

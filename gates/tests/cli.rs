@@ -109,6 +109,11 @@ fn trees_with_one_name_for_two_things_overlap() {
     };
     insta::assert_snapshot!(overlap(&[]));
     assert_eq!(overlap(&["--any", "lib/*"]), "exit 0\n");
+    assert_eq!(
+        overlap(&["--any", "lib/*", "--any", "docs/**", "--take", "/none=two"]),
+        "exit 0\nwarning: the conflict over docs/** settles nothing: no two trees have such a name\n\
+         warning: the conflict over /none settles nothing: no two trees have such a name\n"
+    );
     assert_eq!(overlap(&["--take", "/lib/x=two"]), "exit 0\n");
 }
 

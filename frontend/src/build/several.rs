@@ -50,10 +50,12 @@ pub(super) fn together(parts: Vec<Solved>) -> Result<Built, Failure> {
     if let Some(tag) = tag.filter(|_| why.is_empty()) {
         metadata.insert("frontend.lanekit.tag".to_owned(), tag.into_bytes());
     }
-    metadata.insert(
-        "frontend.lanekit.publishable".to_owned(),
-        verdicts::publishable(&why),
-    );
+    if parts.iter().any(|part| part.output) {
+        metadata.insert(
+            "frontend.lanekit.publishable".to_owned(),
+            verdicts::publishable(&why),
+        );
+    }
     Ok(Built {
         result: Refs::Several(refs),
         metadata,

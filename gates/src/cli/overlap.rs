@@ -46,7 +46,18 @@ pub(super) fn run(mut args: Parser) -> Result<Exit, Failure> {
         };
         rules.take.push((Glob::new(glob, fold), stage.to_owned()));
     }
-    let found = overlap::conflicts(&parts, &rules)?;
+    let compared = overlap::compare(&parts, &rules)?;
+    let idle_any = compared.idle_any.iter().map(|at| any[*at].as_str());
+    let idle_take = compared.idle_take.iter().filter_map(|at| {
+        let (glob, _) = take[*at].rsplit_once('=')?;
+        Some(glob)
+    });
+    for glob in idle_any.chain(idle_take) {
+        say(&format!(
+            "warning: the conflict over {glob} settles nothing: no two trees have such a name\n"
+        ));
+    }
+    let found = compared.conflicts;
     say(&overlap::summary(&found));
     Ok(if found.is_empty() {
         Exit::Pass

@@ -46,7 +46,7 @@ impl Check for Overlap {
             any: ask.any.iter().map(|any| Glob::new(any, fold)).collect(),
             take: Vec::new(),
         };
-        for conflict in overlap::conflicts(&parts, &rules)? {
+        for conflict in overlap::compare(&parts, &rules)?.conflicts {
             let [a, b] = &conflict.stages;
             let why = format!("{a} and {b}: {}", conflict.why);
             found.wrong(DIFFERS, &conflict.name, why);

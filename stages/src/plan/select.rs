@@ -265,7 +265,7 @@ fn target<'g>(
             report.push(
                 Diagnostic::new(rule::REQUEST, message)
                     .at(&group.span, "a group of lanes")
-                    .help("a group is built whole, by its name alone; its lanes have stages and gates"),
+                    .help("a group is built whole, by its name alone; `GROUP/gates` are its reports; its lanes have stages"),
             );
             return None;
         }

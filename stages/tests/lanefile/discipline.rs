@@ -357,3 +357,73 @@ fn d08_a_merge_without_one_of_its_parts_is_refused() {
     );
     refused(&lanes, "LK017", "genai");
 }
+
+#[test]
+fn d09_what_a_compile_may_take_needs_no_cache_to_get_there() {
+    // The driver refused two stages at once without the cache, since only that carried the budget.
+    // Here it is a host setting of its own: each compile sees it, with the cache or without.
+    let host = "host  = [\"SCCACHE_WEBDAV_ENDPOINT\", \"MEMORY_LIMIT_GB\"]";
+    let lanes = with(host, "host  = [\"MEMORY_LIMIT_GB\"]").replace(
+        "[host.SCCACHE_WEBDAV_ENDPOINT]\nabout = \"compile cache\"\n",
+        "",
+    );
+    for lanes in [LANES, &lanes] {
+        let manifest = manifest("winamd64", lanes, PINS, &[]);
+        for step in ["onnx/build", "ffmpeg/build", "toolchain/llvm"] {
+            let node = manifest.node(step).expect(step);
+            assert!(
+                node.components.contains_key("host.MEMORY_LIMIT_GB"),
+                "{step}"
+            );
+        }
+    }
+}
+
+#[test]
+fn d10_a_switch_that_means_nothing_to_a_lane_is_refused_where_the_file_says_so() {
+    let switch = "[switch.spikes]\ndefault = true\nabout = \"experiments\"\n";
+    let refuse = "[[refuse]]\nwhen = { switch.spikes = false, not = { slot.sdk = \"nvidia\" } }\nwhy = \"only that lane has experiments\"\n";
+    let lanes = with(
+        "[[stage.sdk-nvidia.step]]\nname = \"tensorrt\"\n",
+        "[[stage.sdk-nvidia.step]]\nname = \"tensorrt\"\nwhen = { switch.spikes = true }\n",
+    ) + switch
+        + refuse;
+    let off = [("spikes", "false")];
+    assert!(asked(&lanes, "winamd64", &off).contains("LK016"));
+    assert_eq!(asked(&lanes, "winamd64-nvidia", &off), "");
+    assert_eq!(asked(&lanes, "winamd64", &[]), "");
+}
+
+#[test]
+fn d11_two_sdks_never_stand_in_one_chain() {
+    // The driver's script looked for the other SDK on the disk and stopped. A slot has one choice.
+    let rocm = "[stage.sdk-rocm]\nwhen = { slot.sdk = \"rocm\" }\nfrom = \"base\"\n[[stage.sdk-rocm.step]]\nname = \"rocm\"\nrun = [\"install-rocm\"]\n";
+    let lane = "[lane.winamd64-rocm]\nplatform = \"linux/amd64\"\ntarget = \"windows/amd64\"\nslot.sdk = \"rocm\"\noutput.image = { stage = \"final\" }\n";
+    let lanes = with(
+        "nvidia = { stage = \"sdk-nvidia\" }\n",
+        "nvidia = { stage = \"sdk-nvidia\" }\nrocm = { stage = \"sdk-rocm\" }\n",
+    ) + rocm
+        + lane;
+    for (lane, has) in [
+        ("winamd64-nvidia", "sdk-nvidia"),
+        ("winamd64-rocm", "sdk-rocm"),
+    ] {
+        let manifest = manifest(lane, &lanes, PINS, &[]);
+        let nodes = manifest.nodes.iter().map(|node| node.id.as_str());
+        let sdks: Vec<&str> = nodes
+            .filter_map(|id| id.split_once('/'))
+            .map(|(stage, _)| stage)
+            .filter(|stage| stage.starts_with("sdk-"))
+            .collect();
+        assert!(
+            !sdks.is_empty() && sdks.iter().all(|sdk| *sdk == has),
+            "{sdks:?}"
+        );
+    }
+    // Nor by a stage that starts from both.
+    let both = lanes.replace(
+        "[stage.sdk-rocm]\nwhen = { slot.sdk = \"rocm\" }\nfrom = \"base\"",
+        "[stage.sdk-rocm]\nwhen = { slot.sdk = \"rocm\" }\nfrom = \"sdk-nvidia\"",
+    );
+    assert!(asked(&both, "winamd64-rocm", &[]).contains("LK017"));
+}

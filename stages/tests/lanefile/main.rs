@@ -6,6 +6,7 @@ mod discipline;
 mod docs;
 mod errors;
 mod examples;
+mod features;
 mod fetches;
 mod gates;
 mod gits;

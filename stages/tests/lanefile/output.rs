@@ -211,7 +211,7 @@ tag = "app:1"
 from = "scratch"
 [[stage.app.step]]
 name = "w"
-write = { path = "/platform", text = "${lane.platform}" }
+write = { path = "/d/platform", text = "${lane.platform}" }
 "#;
 
 fn parts(
@@ -246,8 +246,47 @@ fn a_group_is_one_request_for_each_of_its_lanes() {
     assert_eq!(one, ["linux/arm64 app:1"]);
     let report = parts(graph, &["linux/arm64", "linux/riscv64"]).expect_err("no such lane");
     insta::assert_snapshot!(report.render(&loaded.sources, false));
-    let report = plan(graph, &request("app/gates", &[])).expect_err("a group is whole");
+    let report = plan(graph, &request("app/app", &[])).expect_err("a group is whole");
     insta::assert_snapshot!(report.render(&loaded.sources, false));
+}
+
+#[test]
+fn the_reports_of_a_group_are_those_of_its_lanes_that_have_gates() {
+    let gate = |when: &str| {
+        format!(
+            "{GROUP}[gate.hash]\nof = \"app\"\nroots = [\"/d\"]\ncheck = \"manifest\"\n{when}\nfloor = [{{ files = {{ least = 1, measured = 1 }} }}]\n"
+        )
+    };
+    let reports = |text: &str, platforms: &[&str]| {
+        let loaded = load(text, "");
+        let graph = loaded
+            .graph
+            .as_ref()
+            .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+        let request = stages::plan::Request {
+            platforms: platforms.iter().map(|p| (*p).to_owned()).collect(),
+            ..request("app/gates", &[])
+        };
+        let requests = stages::plan::requests(graph, &request).expect("requests");
+        let planned = requests.iter().map(|request| match plan(graph, request) {
+            Ok((plan, _)) => format!(
+                "{} {}",
+                plan.lane,
+                matches!(plan.output, stages::plan::PlannedOutput::Gates)
+            ),
+            Err(report) => report.diagnostics()[0].message.clone(),
+        });
+        planned.collect::<Vec<_>>()
+    };
+    assert_eq!(reports(&gate(""), &[]), ["amd64 true", "arm64 true"]);
+    assert_eq!(reports(&gate(""), &["linux/arm64"]), ["arm64 true"]);
+    let one = gate("when = { lane.name = \"arm64\" }");
+    assert_eq!(reports(&one, &[]), ["arm64 true"]);
+    let none = "no gate checks anything of lane";
+    assert_eq!(
+        reports(GROUP, &[]),
+        [format!("{none} `amd64`"), format!("{none} `arm64`")]
+    );
 }
 
 #[test]
