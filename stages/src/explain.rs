@@ -161,17 +161,30 @@ impl Why {
             Self::Asked => "the build was told to ignore the cache".to_owned(),
             Self::Changed(changes) => changed(changes),
             Self::Behind { node, why } => {
-                format!("it stands on {node}, which is another ({})", why.line())
+                format!("it stands on {node}, which is another ({})", why.root())
             }
             Self::Bytes { nodes, why } => {
-                let nodes: Vec<&str> = nodes.iter().map(|node| product(node)).collect();
                 let made = match nodes.as_slice() {
-                    [one] => format!("its input {one} has other bytes"),
-                    more => format!("its inputs {} have other bytes", more.join(", ")),
+                    [one] => format!("its input {} has other bytes", product(one)),
+                    more => format!("its inputs {} have other bytes", products(more)),
                 };
-                format!("{made} ({})", why.line())
+                format!("{made} ({})", why.root())
             }
             Self::Lost => "its key is the same, so its cache record was lost".to_owned(),
+        }
+    }
+
+    /// Where a chain of reasons begins: the last node that it names, and why that is another. What lies between says
+    /// nothing more.
+    fn root(&self) -> String {
+        let (node, why) = match self {
+            Self::Behind { node, why } => (node.clone(), why),
+            Self::Bytes { nodes, why } => (products(nodes), why),
+            _ => return self.line(),
+        };
+        match **why {
+            Self::Behind { .. } | Self::Bytes { .. } => why.root(),
+            _ => format!("{node}: {}", why.line()),
         }
     }
 
@@ -197,6 +210,11 @@ impl Why {
 /// A tree is called by its stage.
 fn product(node: &str) -> &str {
     node.strip_suffix(":tree").unwrap_or(node)
+}
+
+fn products(nodes: &[String]) -> String {
+    let nodes: Vec<&str> = nodes.iter().map(|node| product(node)).collect();
+    nodes.join(", ")
 }
 
 fn changed(changes: &[Change]) -> String {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
+use crate::repo::whole;
 use crate::{engine, run};
 
 /// A wheel, by what pip needs to find it, and its digest.
@@ -192,22 +193,6 @@ pub(crate) fn wheels(suite: &engine::Suite, dir: &Path, list: &[Wheel]) -> Resul
             download(&pip, wheel, &wheels).with_context(|| format!("wheel {}", wheel.file))?;
         }
     }
-    Ok(())
-}
-
-/// Makes a directory by `fill` unless it is there; one that was left half
-/// done is under another name.
-fn whole(to: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    if to.exists() {
-        return Ok(());
-    }
-    let part = to.with_extension("part");
-    if part.exists() {
-        fs::remove_dir_all(&part)?;
-    }
-    fs::create_dir_all(&part)?;
-    fill(&part)?;
-    fs::rename(&part, to)?;
     Ok(())
 }
 

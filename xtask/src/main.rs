@@ -6,6 +6,7 @@
 )]
 
 mod bench;
+mod browser;
 mod codegen;
 mod corpora;
 mod demo;

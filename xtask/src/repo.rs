@@ -1,7 +1,10 @@
 //! Where things are in this repository, and its cargo.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::Result;
 
 /// The root of the checkout, whatever the working directory is.
 pub(crate) fn root() -> PathBuf {
@@ -25,4 +28,20 @@ pub(crate) fn cargo_home() -> Option<PathBuf> {
     std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(std::env::home_dir()?.join(".cargo")))
+}
+
+/// Makes a directory by `fill` unless it is there; one that was left half
+/// done is under another name.
+pub(crate) fn whole(to: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if to.exists() {
+        return Ok(());
+    }
+    let part = to.with_extension("part");
+    if part.exists() {
+        fs::remove_dir_all(&part)?;
+    }
+    fs::create_dir_all(&part)?;
+    fill(&part)?;
+    fs::rename(&part, to)?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::engine::{self, Engine, Kind, Wish};
 use crate::images::{self, Base};
-use crate::{codegen, corpora, demo, frontend, repo, run};
+use crate::{browser, codegen, corpora, demo, frontend, repo, run};
 
 /// How long one command of a suite may take.
 const LIMIT: Duration = Duration::from_secs(1500);
@@ -68,6 +68,11 @@ pub(crate) const SUITES: &[Suite] = &[
         name: "corpora",
         about: "gates over real files that nobody here made, against other readers",
         run: |_| on_corpora(),
+    },
+    Suite {
+        name: "pictures",
+        about: "the page of `lanekit graph` in a browser, at 40 and at 400 steps",
+        run: |_| in_a_browser(),
     },
     Suite {
         name: "engine",
@@ -169,6 +174,20 @@ fn on_corpora() -> Result<Ended> {
         .args(["test", "--locked", "--package", "gates"])
         .args(["--features", "corpora", "--test", "corpora"])
         .env("LANEGATE_CORPORA", &dir);
+    run::attached(&mut tests, LIMIT)?;
+    Ok(Ended::Passed)
+}
+
+fn in_a_browser() -> Result<Ended> {
+    let browser = browser::ensure()?;
+    let pictures = repo::root().join("target/pictures");
+    let mut tests = repo::cargo();
+    tests
+        .args(["test", "--locked", "--package", "engine-tests"])
+        .args(["--test", "pictures", "--", "--show-output"])
+        .env("LANEKIT_TEST_BROWSER", &browser.program)
+        .env("LANEKIT_TEST_PICTURES", pictures)
+        .envs(browser.env);
     run::attached(&mut tests, LIMIT)?;
     Ok(Ended::Passed)
 }

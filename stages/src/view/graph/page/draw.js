@@ -89,8 +89,8 @@ function drawLane(lane, folded, places) {
       const counts = Object.keys(WORDS).map((state) => [nodes.filter((node) => node.state === state).length, WORDS[state]]);
       const said = counts.filter(([count]) => count).map(([count, word]) => `${count} ${word}`);
       box.classList.add("folded", worst(nodes));
-      if (time) said.push(seconds(time));
-      box.append(el("div", { className: "sum" }, el("span", { className: "label" }, said.join(", "))));
+      box.append(el("div", { className: "sum", title: said.join(", ") }, el("span", { className: "label" }, said.join(", ")),
+        el("span", { className: "time" }, time ? seconds(time) : "")));
       if (places.members(number).some((node) => chain.has(node))) box.classList.add("critical");
     } else {
       for (const at of places.members(number)) {
@@ -153,7 +153,7 @@ class View {
       else this.move(-event.deltaX, -event.deltaY);
     }, { passive: false });
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || event.target.closest("button, #map, #legend")) return;
+      if (event.button !== 0 || event.target.closest("button, #map")) return;
       canvas.setPointerCapture(event.pointerId);
       this.drag = [event.clientX, event.clientY];
       this.dragged = false;
@@ -191,7 +191,7 @@ class View {
   /** Shows all of it; not smaller than `least`. Hands back whether all is seen. */
   fit(least = 0) {
     const margin = 28;
-    const room = [this.canvas.clientWidth - 2 * margin, this.canvas.clientHeight - 2 * margin - 30];
+    const room = [this.canvas.clientWidth - 2 * margin, this.canvas.clientHeight - 2 * margin];
     const whole = Math.min(1.25, room[0] / this.width, room[1] / this.height);
     this.scale = Math.max(whole, least);
     this.x = margin + Math.max(0, (room[0] - this.width * this.scale) / 2);
@@ -204,7 +204,7 @@ class View {
   settle(margin = 28) {
     const within = (at, size, room) => (size + 2 * margin <= room ? (room - size) / 2 : Math.max(room - size - margin, Math.min(margin, at)));
     this.x = within(this.x, this.width * this.scale, this.canvas.clientWidth);
-    this.y = within(this.y, this.height * this.scale, this.canvas.clientHeight - 30);
+    this.y = within(this.y, this.height * this.scale, this.canvas.clientHeight);
     this.apply();
   }
 
@@ -218,7 +218,7 @@ class View {
     const margin = 40;
     const off = (low, high, from, to) => (low < from + margin ? from + margin - low : high > to - margin ? to - margin - high : 0);
     const x = off(box.left, box.right, frame.left, frame.right);
-    const y = off(box.top, box.bottom, frame.top, frame.bottom - 40);
+    const y = off(box.top, box.bottom, frame.top, frame.bottom);
     if (x || y) this.move(x, y);
   }
 }

@@ -33,7 +33,7 @@ const isQuiet = (lane, group) => group.kind === "stage" && group.nodes.end - gro
 /** The group that a person looks for first: what failed, what ran, else what comes out. */
 function interesting(lane) {
   for (const state of ["failed", "ran"]) {
-    const found = lane.nodes.find((node) => node.state === state && node.kind === "step");
+    const found = lane.nodes.find((node) => node.state === state && (node.kind === "step" || state === "failed"));
     if (found) return found.group;
   }
   return lane.groups.length - 1;
@@ -108,6 +108,8 @@ function choose(lever) {
   const focused = document.activeElement?.id;
   showChange();
   if (focused) byId(focused)?.focus({ preventScroll: true });
+  // The focus comes back to an entry, which is not asked for anew.
+  app.hovered = null;
   paint();
 }
 
@@ -240,7 +242,7 @@ function setUpSearch() {
     list.replaceChildren(...found.map(({ number, at }, index) => {
       const lane = picture.lanes[number];
       const option = el("li", { role: "option", id: `found-${index}`, "aria-selected": String(index === active) },
-        mark(lane.nodes[at].state), el("span", { className: "label" }, fullName(lane, at)),
+        mark(lane.nodes[at].state), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
         el("span", { className: "time" }, number === app.number ? "" : lane.target));
       option.addEventListener("mousedown", (event) => { event.preventDefault(); go(found[index]); });
       return option;
@@ -304,7 +306,7 @@ function setUpKeys() {
     const row = event.target.closest(".row"), head = event.target.closest(".head");
     if (row) select(Number(row.dataset.node), { focus: true });
     else if (head) toggle(Number(head.dataset.group));
-    else if (!view.dragged && event.target.closest("#map, #legend") === null) select(null);
+    else if (!view.dragged && event.target.closest("#map") === null) select(null);
   });
   byId("canvas").addEventListener("keydown", (event) => {
     const here = event.target.closest(".head, .row");

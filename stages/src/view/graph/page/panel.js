@@ -10,9 +10,11 @@ function buildPage(lane, open) {
   const steps = lane.nodes.filter((node) => node.kind === "step");
   const count = (state) => steps.filter((node) => node.state === state).length;
   const numbers = Object.keys(WORDS).filter((state) => count(state));
-  const ranked = ["failed", "ran", "cancelled"];
-  const moved = lane.nodes.map((node, at) => ({ node, at })).filter(({ node }) => ranked.includes(node.state));
-  moved.sort((a, b) => ranked.indexOf(a.node.state) - ranked.indexOf(b.node.state));
+  const those = (...states) => states.flatMap((state) => lane.nodes.map((node, at) => ({ node, at })).filter(({ node }) => node.state === state));
+  const part = (title, found, line) => (found.length
+    ? [el("h3", {}, title), el("ul", { className: "list" }, ...found.map(({ node, at }) => stepButton(lane, at, open, line(node))))] : []);
+  const why = (node) => node.last?.why;
+  const [failed, ran] = [those("failed"), those("ran", "cancelled")];
   const gates = lane.nodes.map((node, at) => ({ node, at })).filter(({ node }) => node.kind === "gate");
   const when = el("time", { dateTime: build.at }, build.at.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC"));
   return [
@@ -20,11 +22,10 @@ function buildPage(lane, open) {
     el("p", { className: "soft" }, when),
     el("ul", { className: "counts" }, ...numbers.map((state) => el("li", {}, mark(state), ` ${count(state)} ${WORDS[state]}`))),
     lane.critical > 0 ? el("p", {}, `Critical path: ${seconds(lane.critical)}`) : null,
-    el("h3", {}, moved.length ? "What ran, and why" : "Nothing ran: all of it came from the cache"),
-    el("ul", { className: "list" }, ...moved.map(({ node, at }) => stepButton(lane, at, open, node.last?.why))),
-    gates.length ? el("h3", {}, "Gates") : null,
-    el("ul", { className: "list" }, ...gates.map(({ node, at }) =>
-      stepButton(lane, at, open, node.verdict ? `verdict: ${node.verdict}` : "no verdict is known"))),
+    ...part("What failed", failed, why),
+    ...part("What ran, and why", ran, why),
+    failed.length || ran.length ? null : el("h3", {}, "Nothing ran: all of it came from the cache"),
+    ...part("Gates", gates, (node) => (node.verdict ? `verdict: ${node.verdict}` : node.state === "failed" ? "failed" : "no verdict is known")),
     lane.path.length ? el("h3", {}, "Critical path") : null,
     el("ol", { className: "list" }, ...lane.path.map((at) => stepButton(lane, at, open))),
   ].filter(Boolean);
@@ -34,7 +35,7 @@ function buildPage(lane, open) {
 function stepButton(lane, at, open, line) {
   const node = lane.nodes[at];
   const button = el("button", { type: "button", className: "entry" },
-    mark(node.state), el("span", { className: "label" }, fullName(lane, at)),
+    mark(node.state), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
     el("span", { className: "time" }, seconds(node.seconds)),
     line ? el("span", { className: "line" }, line) : null);
   button.addEventListener("click", () => open(at));
