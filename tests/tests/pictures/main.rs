@@ -47,6 +47,12 @@ fn is_readable(page: &mut Page, what: &str) {
         assert!(found.texts > 20, "{what}: {} texts", found.texts);
         assert!(found.pairs.is_empty(), "{what}: {:#?}", found.pairs);
     }
+    let found: Unreadable = page.eval("look.unreadable(9)");
+    assert!(found.bad.is_empty(), "{what}: {:#?}", found.bad);
+    println!(
+        "{what}: {} texts in sight, all readable, none on another",
+        found.texts
+    );
     let cut: Vec<String> = page.eval("look.cut()");
     assert!(cut.is_empty(), "{what}: cut without a tooltip: {cut:#?}");
 }
@@ -66,10 +72,7 @@ fn texts_are_read_and_stand_on_nothing_at_both_sizes_in_light_and_dark() {
             let mut page = Page::open(file, look);
             let name = format!("{steps}-{scheme}");
             is_readable(&mut page, &name);
-            let found: Unreadable = page.eval("look.unreadable(9)");
-            assert!(found.bad.is_empty(), "{name}: {:#?}", found.bad);
             page.shot(&name);
-            println!("{name}: {} texts in sight, none on another", found.texts);
 
             page.click("look.saying('#pages button', 'What if…')");
             page.click("look.saying('#levers li', 'OPTIMIZE')");
@@ -322,6 +325,8 @@ fn gates_stand_at_the_edge_with_their_verdicts_and_the_slowest_chain_is_marked()
         // Both come before the output, and one before the stage that it holds.
         let waits: usize = page.eval("document.querySelectorAll('#edges .wait').length");
         assert_eq!(waits, 3);
+        let red: usize = page.eval("document.querySelectorAll('.gate.red, #edges .red').length");
+        assert_eq!(red, 0);
         let left = |page: &mut Page, name: &str| -> f64 {
             page.eval(&format!(
                 "document.querySelector('.group[aria-label=\"{name}\"]').getBoundingClientRect().left"
@@ -335,6 +340,14 @@ fn gates_stand_at_the_edge_with_their_verdicts_and_the_slowest_chain_is_marked()
         let marked: BTreeSet<String> = marked(&mut page, "critical");
         let steps: BTreeSet<String> = path.iter().cloned().collect();
         assert!(steps.is_subset(&marked), "{steps:?} {marked:?}");
+
+        // In the other lane the gate `arch` failed: it holds a stage and the output.
+        page.click("look.saying('#lanes button', 'arm64')");
+        unfold(&mut page);
+        let gates: Vec<String> = page.eval("look.names('.gate').sort()");
+        assert_eq!(gates, ["gate arch/arch: failed", "gate closure/imports"]);
+        let red: usize = page.eval("document.querySelectorAll('#edges .red').length");
+        assert_eq!(red, 2);
         page.is_quiet();
     }
 }

@@ -55,8 +55,12 @@ function fullName(lane, node) {
 function rowName(node) {
   if (node.kind === "image") return `from ${node.label}`;
   if (node.kind === "gate" && node.verdict) return `${node.label}: ${node.verdict}`;
+  if (isRed(node)) return `${node.label}: failed`;
   return node.label;
 }
+
+/** Whether it is a gate that failed, or would have if it did more than advise. */
+const isRed = (node) => node.kind === "gate" && (node.state === "failed" || ["fail", "insufficient"].includes(node.verdict));
 
 /** The state that says most about some nodes. */
 function worst(nodes) {
@@ -81,7 +85,7 @@ function drawLane(lane, folded, places) {
       className: "head", type: "button", tabIndex: -1, title: name, "aria-expanded": String(!isFolded),
     }, isFolded ? mark(worst(nodes)) : null, el("span", { className: "label" }, name));
     head.dataset.group = number;
-    const box = el("div", { className: `group ${group.kind}`, role: "group", "aria-label": name }, head);
+    const box = el("div", { className: `group ${group.kind}${nodes.some(isRed) ? " red" : ""}`, role: "group", "aria-label": name }, head);
     Object.assign(box.style, {
       left: `${places.x(number)}px`, top: `${places.y(number)}px`, width: `${WIDTH}px`, height: `${places.height(number)}px`,
     });
@@ -137,6 +141,7 @@ function drawEdges(lane, places) {
     const last = through.at(-1);
     bend(places.left(last.column) - 4, places.top(last));
     const path = shape("path", { class: `edge ${edge.by}`, d: `${d}m0 -3.5l4 3.5l-4 3.5` });
+    if (edge.by === "wait" && isRed(lane.nodes[edge.from])) path.classList.add("red");
     if (chain.has(`${edge.from} ${edge.to}`)) path.classList.add("chain");
     svg.append(path);
     return path;

@@ -22,8 +22,13 @@ function openLane(number) {
   });
   redraw();
   openPage("build");
+  home();
+}
+
+/** Shows all of the lane if it can be read then; if not, what a person looks for first. */
+function home() {
   if (view.fit(LEAST)) return;
-  view.show(app.drawn.boxes.get(interesting(lane)), true);
+  view.show(app.drawn.boxes.get(app.lane.nodes[app.selected]?.group ?? interesting(app.lane)), true);
   view.settle();
 }
 
@@ -342,7 +347,7 @@ function setUp() {
   tabs(byId("pages"), (tab) => tab.click());
   for (const page of PAGES) byId(`page-${page}`).addEventListener("click", () => openPage(page));
   const legend = [...Object.keys(WORDS).map((state) => [mark(state), WORDS[state]]),
-    ...[["key", "by key"], ["content", "by content"], ["wait", "after a gate"], ["chain", "critical path"]].map(([kind, word]) => {
+    ...[["key", "by key"], ["content", "by content"], ["wait", "after a gate"], ["wait red", "after a gate that failed"], ["chain", "critical path"]].map(([kind, word]) => {
       const line = shape("svg", { class: "line", viewBox: "0 0 30 8", "aria-hidden": "true" });
       line.append(shape("path", { class: `edge ${kind}`, d: "M0 4h30" }));
       return [line, word];
@@ -355,7 +360,7 @@ function setUp() {
     const stages = app.lane.groups.flatMap((group, at) => (group.kind === "stage" ? [at] : []));
     app.folded = new Set(app.folded.size ? [] : stages);
     redraw();
-    view.fit(0.4);
+    home();
   });
   new ResizeObserver(() => drawMap(view)).observe(byId("canvas"));
   setUpSearch();

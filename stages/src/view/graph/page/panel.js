@@ -22,10 +22,10 @@ function buildPage(lane, open) {
     el("p", { className: "soft" }, when),
     el("ul", { className: "counts" }, ...numbers.map((state) => el("li", {}, mark(state), ` ${count(state)} ${WORDS[state]}`))),
     lane.critical > 0 ? el("p", {}, `Critical path: ${seconds(lane.critical)}`) : null,
-    ...part("What failed", failed, why),
+    ...part("What failed", failed, (node) => node.verdict ?? (why(node) && `it ran: ${why(node)}`)),
     ...part("What ran, and why", ran, why),
     failed.length || ran.length ? null : el("h3", {}, "Nothing ran: all of it came from the cache"),
-    ...part("Gates", gates, (node) => (node.verdict ? `verdict: ${node.verdict}` : node.state === "failed" ? "failed" : "no verdict is known")),
+    ...part("Gates", gates, (node) => (node.verdict ? `verdict: ${node.verdict}` : isRed(node) ? "failed" : "no verdict is known")),
     lane.path.length ? el("h3", {}, "Critical path") : null,
     el("ol", { className: "list" }, ...lane.path.map((at) => stepButton(lane, at, open))),
   ].filter(Boolean);
@@ -138,8 +138,9 @@ function stepPage(lane, at, open) {
     ? [el("h3", {}, node.state === "cached" || node.state === "unknown" ? `Why it last ran, in build ${node.last.build}` : "Why it ran"),
       el("p", { className: "why" }, node.last.why), node.last.help ? el("p", { className: "soft" }, `Look at: ${node.last.help}`) : null]
     : [el("p", { className: "soft" }, node.state === "cached" ? "It came from the cache; no run of it is known." : "No run of it is known.")];
-  const bys = { key: "runs again whenever this does", content: "runs again if this made other bytes", wait: "waits for it" };
-  const part = (title, edges, end) => (edges.length
+  const takes = { key: "this runs again whenever it does", content: "this runs again if it made other bytes", wait: "this waits until it passed" };
+  const taken = { key: "runs again whenever this does", content: "runs again if this made other bytes", wait: "waits until this passed" };
+  const part = (title, edges, end, bys) => (edges.length
     ? [el("h3", {}, title), el("ul", { className: "list" }, ...edges.map((edge) => stepButton(lane, edge[end], open, bys[edge.by])))] : []);
   const key = node.components.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, value === "" ? "(empty)" : value)));
   const levers = lane.levers.filter((lever) => lever.must.includes(at) || lever.may.includes(at));
@@ -147,8 +148,8 @@ function stepPage(lane, at, open) {
     el("h2", {}, fullName(lane, at)),
     el("p", { className: "state" }, mark(node.state), ` ${said.join(" · ")}`),
     ...why.filter(Boolean),
-    ...part("Takes", lane.edges.filter((edge) => edge.to === at), "from"),
-    ...part("Is taken by", lane.edges.filter((edge) => edge.from === at), "to"),
+    ...part("Takes", lane.edges.filter((edge) => edge.to === at), "from", takes),
+    ...part("Is taken by", lane.edges.filter((edge) => edge.from === at), "to", taken),
     levers.length ? el("h3", {}, "What would re-run it") : null,
     levers.length ? el("p", { className: "names" }, levers.map((lever) => `${KINDS[lever.kind]} ${lever.name}${lever.must.includes(at) ? "" : " (may)"}`).join(", ")) : null,
     key.length ? el("h3", {}, `What makes its key (${key.length})`) : null,
