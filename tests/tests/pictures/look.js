@@ -81,9 +81,9 @@ globalThis.look = (() => {
     const bad = [];
     const all = texts();
     for (const text of all) {
-      const scale = isIn(text.element, world()) ? world().getBoundingClientRect().width / world().offsetWidth : 1;
+      const scale = isIn(text.element, world()) ? new DOMMatrix(getComputedStyle(world()).transform).a : 1;
       const size = parseFloat(getComputedStyle(text.element).fontSize) * scale;
-      if (size < least) bad.push(`${said(text)} is ${size.toFixed(1)} px`);
+      if (!(size >= least)) bad.push(`${said(text)} is ${size.toFixed(1)} px`);
       let behind = null, dimmed = false;
       for (let up = text.element; up; up = up.parentElement) {
         const style = getComputedStyle(up);

@@ -4,7 +4,7 @@ const picture = JSON.parse(byId("data").textContent);
 // With more nodes than these, stages in which nothing happened begin folded.
 const MANY = 120;
 // Where all of a lane does not fit at this scale, a part of it is shown: text smaller than this nobody reads.
-const LEAST = 0.8;
+const LEAST = 0.85;
 const PAGES = ["build", "change", "step"];
 
 const app = { number: -1, lane: null, folded: new Set(), places: null, drawn: null, selected: null, lever: null, hovered: null };
