@@ -40,8 +40,9 @@ struct Unreadable {
     bad: Vec<String>,
 }
 
-/// That what is seen can be read, and that nothing of the picture stands on anything else, seen or not.
-fn is_readable(page: &mut Page, what: &str) {
+/// Makes sure that what is seen can be read, and that nothing of the picture stands on anything else, seen or not; how
+/// many texts are seen.
+fn is_readable(page: &mut Page, what: &str) -> usize {
     for whole in [false, true] {
         let found: Overlaps = page.eval(&format!("look.overlaps({whole})"));
         assert!(found.texts > 20, "{what}: {} texts", found.texts);
@@ -49,12 +50,9 @@ fn is_readable(page: &mut Page, what: &str) {
     }
     let found: Unreadable = page.eval("look.unreadable(9)");
     assert!(found.bad.is_empty(), "{what}: {:#?}", found.bad);
-    println!(
-        "{what}: {} texts in sight, all readable, none on another",
-        found.texts
-    );
     let cut: Vec<String> = page.eval("look.cut()");
     assert!(cut.is_empty(), "{what}: cut without a tooltip: {cut:#?}");
+    found.texts
 }
 
 #[test]
@@ -71,7 +69,8 @@ fn texts_are_read_and_stand_on_nothing_at_both_sizes_in_light_and_dark() {
             };
             let mut page = Page::open(file, look);
             let name = format!("{steps}-{scheme}");
-            is_readable(&mut page, &name);
+            let texts = is_readable(&mut page, &name);
+            println!("{name}: {texts} texts are seen and can be read, none stands on another");
             page.shot(&name);
 
             page.click("look.saying('#pages button', 'What if…')");
