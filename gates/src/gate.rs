@@ -26,6 +26,7 @@ pub mod leak;
 pub mod manifest;
 pub mod overlap;
 pub mod plugin;
+pub mod signed;
 pub mod suites;
 pub mod wheel;
 
@@ -64,6 +65,7 @@ pub static GATES: &[Gate] = &[
     Gate::of::<manifest::Manifests>(),
     Gate::of::<overlap::Overlap>(),
     Gate::of::<plugin::Plugins>(),
+    Gate::of::<signed::Signed>(),
     Gate::of::<suites::Tests>(),
     Gate::of::<wheel::Wheels>(),
 ];

@@ -15,6 +15,7 @@
 //! the binary. [`gate::Check::VERSION`] is what changes when a check changes its mind.
 
 pub mod arch_table;
+pub mod authenticode;
 #[cfg(feature = "inspect")]
 pub mod cli;
 pub mod closure;

@@ -47,3 +47,5 @@ pub const STUB_BYTES: u64 = 64 << 10;
 pub const NOTES: usize = 10_000;
 /// Things in one file that tell who built it.
 pub const FINGERPRINTS: usize = 10_000;
+/// Bytes of all signatures of an image.
+pub const SIGNATURE_BYTES: u64 = 4 << 20;

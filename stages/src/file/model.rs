@@ -753,13 +753,14 @@ impl Gate {
 }
 
 /// The kinds of gates. lanegate has a module for each, and knows their own keys.
-pub const CHECKS: [&str; 20] = [
+pub const CHECKS: [&str; 21] = [
     "absent", "arch", "census", "contract", "coverage", "data", "deps", "elf", "env", "exec",
-    "files", "floors", "gpu", "imports", "leak", "manifest", "overlap", "plugin", "tests", "wheel",
+    "files", "floors", "gpu", "imports", "leak", "manifest", "overlap", "plugin", "signed",
+    "tests", "wheel",
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 50] = [
+pub const COUNTS: [&str; 52] = [
     "absent",
     "archive",
     "archive-members",
@@ -802,6 +803,8 @@ pub const COUNTS: [&str; 50] = [
     "requirements",
     "scopes",
     "sections",
+    "signatures",
+    "signed",
     "skipped",
     "suites",
     "symbols",
