@@ -3,20 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::llb::Digest;
-use stages::keys::{By, Kind};
+use stages::keys::{By, Kind, Manifest};
 
 use crate::common::{plan_with, request};
-use crate::example::Example;
+use crate::example::{Example, LANES, directory, text};
 
 /// The stage of a node's id.
 fn stage(id: &str) -> &str {
     id.split(['/', ':']).next().unwrap_or(id)
 }
 
-/// For each stage the stages whose trees it takes: its steps, and what is copied into its root.
-fn edges(lane: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let manifest = Example::read().manifest(lane, &[]);
-    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// For each stage the stages whose trees it takes: its steps, and what is copied into its root. (Not
+/// repositories, and not the record that all compiles take.)
+fn edges(lane: &str) -> Edges {
+    edges_of(&Example::read().manifest(lane, &[]))
+}
+
+type Edges = BTreeMap<String, BTreeSet<String>>;
+
+fn edges_of(manifest: &Manifest) -> Edges {
+    let mut edges = Edges::new();
     let takers = manifest
         .nodes
         .iter()
@@ -26,7 +32,7 @@ fn edges(lane: &str) -> BTreeMap<String, BTreeSet<String>> {
         let taken = node.inputs.values().filter(|input| input.by == By::Content);
         let taken = taken
             .map(|input| stage(&input.node))
-            .filter(|input| *input != "toolchain-environment");
+            .filter(|input| !["git", "toolchain-environment"].contains(input));
         of.extend(taken.map(str::to_owned));
     }
     edges
@@ -161,5 +167,68 @@ fn a_payload_with_another_hash_ends_the_build() {
         let report = report.expect_err("it is refused");
         let rules = report.diagnostics().iter().map(|one| one.rule.0);
         assert_eq!(rules.collect::<Vec<_>>(), ["LK021"], "{payload}");
+    }
+}
+
+/// The names between backticks.
+fn named(cell: &str) -> BTreeSet<String> {
+    let names = cell.split('`').skip(1).step_by(2);
+    names.map(str::to_owned).collect()
+}
+
+/// For each stage all that its bytes come of, in any lane.
+fn reached(all: &mut Edges) {
+    loop {
+        let before = all.clone();
+        for of in all.values_mut() {
+            let more = of.iter().filter_map(|stage| before.get(stage)).flatten();
+            let more: BTreeSet<String> = more.cloned().collect();
+            of.extend(more);
+        }
+        if before == *all {
+            return;
+        }
+    }
+}
+
+/// README.md's table: who, which trees it takes in any lane, why, and of whom its bytes never come.
+#[test]
+fn the_readers_table_of_edges_is_the_graphs() {
+    let readme = text(&directory().join("README.md"));
+    let (_, table) = readme.split_once("| stage | takes |").expect("a table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let (mut takes, mut never) = (Edges::new(), Edges::new());
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let &[who, of, why, not] = cells.as_slice() else {
+            panic!("{row} has {} cells", cells.len());
+        };
+        assert!(named(of).is_empty() || !why.trim().is_empty(), "{row}");
+        for stage in named(who) {
+            let twice = takes.insert(stage.clone(), named(of)).is_some();
+            assert!(!twice, "{stage} has two rows");
+            never.insert(stage, named(not));
+        }
+    }
+    let (mut edges, mut inputs) = (Edges::new(), Edges::new());
+    for lane in LANES {
+        let manifest = Example::read().manifest(lane, &[]);
+        for (stage, of) in edges_of(&manifest) {
+            edges.entry(stage).or_default().extend(of);
+        }
+        for node in &manifest.nodes {
+            let of = node.inputs.values().map(|input| stage(&input.node));
+            let entry = inputs.entry(stage(&node.id).to_owned()).or_default();
+            entry.extend(of.map(str::to_owned));
+        }
+    }
+    assert_eq!(takes, edges);
+    reached(&mut inputs);
+    for (stage, never) in never {
+        let come: Vec<_> = inputs[&stage].intersection(&never).collect();
+        assert!(come.is_empty(), "{stage} comes of {come:?}");
     }
 }

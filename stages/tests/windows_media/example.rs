@@ -34,12 +34,18 @@ pub(crate) struct Example(BTreeMap<String, String>);
 impl Example {
     /// As it is.
     pub(crate) fn read() -> Self {
+        Self::named("windows-media")
+    }
+
+    /// Another example that is split in the same way.
+    pub(crate) fn named(name: &str) -> Self {
+        let directory = directory().with_file_name(name);
         let mut texts = BTreeMap::new();
         for name in ["lanes.toml", "versions.env"] {
-            texts.insert(name.to_owned(), text(&directory().join(name)));
+            texts.insert(name.to_owned(), text(&directory.join(name)));
         }
         for part in ["stages", "gates"] {
-            let entries = fs::read_dir(directory().join(part)).expect("a directory");
+            let entries = fs::read_dir(directory.join(part)).expect("a directory");
             for entry in entries {
                 let path = entry.expect("an entry").path();
                 let name = path.file_name().and_then(|name| name.to_str());

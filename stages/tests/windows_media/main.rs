@@ -16,3 +16,4 @@ mod edges;
 mod llb;
 mod plans;
 mod tags;
+mod twin;
