@@ -1,5 +1,18 @@
 //! What only an engine can show.
 
+#[allow(
+    dead_code,
+    reason = "another test's helpers, of which this one takes some"
+)]
+#[path = "../../../stages/tests/lanefile/common.rs"]
+mod common;
+#[allow(
+    dead_code,
+    reason = "another test's helpers, of which this one takes some"
+)]
+#[path = "../../../stages/tests/windows_media/example.rs"]
+mod example;
+
 mod bad_input;
 mod contexts;
 mod gate_cases;
@@ -15,3 +28,4 @@ mod protocol;
 mod steps;
 mod stories;
 mod trees;
+mod windows;
