@@ -97,6 +97,70 @@ fn a_release_holds_what_its_list_says_and_digests_that_are_right() {
     assert_eq!(run(&files, &no_ignore), ["COV002"]);
 }
 
+#[test]
+fn the_index_of_a_release_has_every_file_of_it_and_no_other() {
+    const X: &str = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+    const Y: &str = "a1fce4363854ff888cff4b8e7875d600c2682390412a8cf79b37d0b11148b0fa";
+    let ask = json!({
+        "entries": ["arm64/a.zip", "amd64/b.zip"],
+        "index": { "file": "all/SHA256SUMS", "elsewhere": ["cudart.zip"] },
+    });
+    let run = |index: &str, more: &[(&str, &str)]| {
+        let mut files = vec![("arm64/a.zip", "x"), ("amd64/b.zip", "y")];
+        files.extend_from_slice(more);
+        if !index.is_empty() {
+            files.push(("all/SHA256SUMS", index));
+        }
+        told("coverage", LINUX, &Tree::of(&files), ask.clone())
+    };
+    let cudart = format!("{}  cudart.zip", "ab".repeat(32));
+    let right = format!("{X}  a.zip\r\n{Y} *./b.zip\n{cudart}\n");
+    assert_eq!(run(&right, &[]), Vec::<String>::new());
+    for (index, why) in [
+        (String::new(), "all/SHA256SUMS: the index is not there"),
+        (
+            format!("{X}  a.zip\n{cudart}\n"),
+            "amd64/b.zip: it is not in",
+        ),
+        (
+            format!("{X}  a.zip\n{Y}  b.zip\n"),
+            "cudart.zip: it is fetched from elsewhere, and not in",
+        ),
+        (
+            format!("{X}  a.zip\n{X}  b.zip\n{cudart}\n"),
+            "has another digest of it",
+        ),
+        (
+            format!("{right}{X}  c.zip\n"),
+            "c.zip: it is in `all/SHA256SUMS`, and not in the release",
+        ),
+        (format!("{right}{X}  a.zip\n"), "line 4 names a.zip again"),
+        (
+            format!("{right}{X} a.zip\n"),
+            "line 4 is no digest with a name",
+        ),
+    ] {
+        let told = run(&index, &[]);
+        assert!(
+            told.len() == 1 && told[0].starts_with("COV004 ") && told[0].contains(why),
+            "{told:?}"
+        );
+    }
+    let mut twice = ask.clone();
+    twice["entries"] = json!(["*/a.zip", "amd64/b.zip"]);
+    let files = [
+        ("arm64/a.zip", "x"),
+        ("other/a.zip", "x"),
+        ("amd64/b.zip", "y"),
+        ("all/SHA256SUMS", &right),
+    ];
+    let told = told("coverage", LINUX, &Tree::of(&files), twice);
+    assert!(
+        told.len() == 1 && told[0].contains("another file of the release has the same name"),
+        "{told:?}"
+    );
+}
+
 // ---- env
 
 #[test]

@@ -1,7 +1,10 @@
 //! The gate `coverage`: a release holds what its list says, no more and no less, over all of its
 //! outputs.
 
-use std::collections::BTreeSet;
+mod index;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +12,17 @@ use super::{Check, Keys, NoKeys};
 use crate::arch_table::Row;
 use crate::exit::Failure;
 use crate::glob::Glob;
-use crate::list::{self, Entry};
+use crate::list;
 use crate::name::Name;
 use crate::rule::Rule;
 use crate::seen::Seen;
 use crate::walk::Root;
+use index::Index;
 
 const MISSING: Rule = Rule::new("COV001", "on the list and not in the release");
 const UNLISTED: Rule = Rule::new("COV002", "in the release and not on the list");
 const COMPANION: Rule = Rule::new("COV003", "a companion is missing or has another digest");
+const INDEX: Rule = Rule::new("COV004", "the index of digests is not that of the release");
 
 /// The gate.
 pub struct Coverage;
@@ -26,8 +31,8 @@ impl Check for Coverage {
     const NAME: &'static str = "coverage";
     const ABOUT: &'static str = "a release holds what its list says, over all outputs";
     const VERSION: u32 = 1;
-    const COUNTS: &'static [&'static str] = &["companions", "entries"];
-    const RULES: &'static [Rule] = &[MISSING, UNLISTED, COMPANION];
+    const COUNTS: &'static [&'static str] = &["companions", "entries", "indexed"];
+    const RULES: &'static [Rule] = &[MISSING, UNLISTED, COMPANION, INDEX];
     type Ask = Ask;
     type Demand = NoKeys;
 
@@ -36,14 +41,8 @@ impl Check for Coverage {
         let fold = row.folds_case();
         let mut found = Seen::default();
         let mut known: BTreeSet<&Name> = BTreeSet::new();
-        let files: Vec<(&Name, &std::path::Path)> = tree
-            .entries
-            .iter()
-            .filter_map(|(name, entry)| match entry {
-                Entry::File(path, _) => Some((name, path.as_path())),
-                _ => None,
-            })
-            .collect();
+        let mut listed: BTreeMap<&Name, &Path> = BTreeMap::new();
+        let files: Vec<(&Name, &Path)> = tree.files().collect();
         for pattern in &ask.entries {
             let glob = Glob::new(pattern, fold);
             let subject = Name::from(pattern.as_str());
@@ -53,8 +52,12 @@ impl Check for Coverage {
                 if !suffix.is_empty() && name.bytes().ends_with(suffix) {
                     continue;
                 }
+                if ask.is_index(name) {
+                    continue;
+                }
                 any = true;
                 known.insert(name);
+                listed.insert(name, path);
                 if !suffix.is_empty() {
                     let companion = Name::new([name.bytes(), suffix].concat());
                     match files.iter().find(|(other, _)| **other == companion) {
@@ -73,6 +76,18 @@ impl Check for Coverage {
                 found.count("entries", &subject, &[]);
             } else {
                 found.wrong(MISSING, &subject, "on the list and not there");
+            }
+        }
+        if let Some(index) = &ask.index {
+            match files.iter().find(|(name, _)| ask.is_index(name)) {
+                Some((name, path)) => {
+                    known.insert(name);
+                    index.check(path, &listed, &mut found)?;
+                }
+                None => {
+                    let subject = Name::from(index.file.as_str());
+                    found.wrong(INDEX, &subject, "the index is not there");
+                }
             }
         }
         let ignore: Vec<Glob> = ask.ignore.iter().map(|p| Glob::new(p, fold)).collect();
@@ -95,9 +110,19 @@ pub struct Ask {
     pub companion: Option<String>,
     /// The list: names or patterns, each beginning with the label of an output.
     pub entries: Vec<String>,
+    /// The file with the digests of all entries, when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<Index>,
     /// What may lie there besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
+}
+
+impl Ask {
+    fn is_index(&self, name: &Name) -> bool {
+        let index = self.index.as_ref();
+        index.is_some_and(|index| index.file.as_bytes() == name.bytes())
+    }
 }
 
 impl Keys for Ask {
@@ -113,12 +138,7 @@ impl Keys for Ask {
 }
 
 /// Holds a file against the digest beside it: the first word of that, as `sha256sum` writes it.
-fn digest(
-    path: &std::path::Path,
-    beside: &std::path::Path,
-    name: &Name,
-    found: &mut Seen,
-) -> Result<(), Failure> {
+fn digest(path: &Path, beside: &Path, name: &Name, found: &mut Seen) -> Result<(), Failure> {
     let text = list::read(beside, 4096)?.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let told = text.split_whitespace().next().unwrap_or_default();

@@ -760,7 +760,7 @@ pub const CHECKS: [&str; 21] = [
 ];
 
 /// What floors can be about: what the gates count.
-pub const COUNTS: [&str; 52] = [
+pub const COUNTS: [&str; 53] = [
     "absent",
     "archive",
     "archive-members",
@@ -782,6 +782,7 @@ pub const COUNTS: [&str; 52] = [
     "floors",
     "forbidden",
     "import",
+    "indexed",
     "inspected",
     "known",
     "libraries",

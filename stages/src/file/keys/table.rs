@@ -721,6 +721,7 @@ static FLOOR: Table = Table {
         key("floors", One(&MEASURE), OPEN, "the least of what is counted as `floors`"),
         key("forbidden", One(&MEASURE), OPEN, "the least of what is counted as `forbidden`"),
         key("import", One(&MEASURE), OPEN, "the least of what is counted as `import`"),
+        key("indexed", One(&MEASURE), OPEN, "the least of what is counted as `indexed`"),
         key("inspected", One(&MEASURE), OPEN, "the least of what is counted as `inspected`"),
         key("known", One(&MEASURE), OPEN, "the least of what is counted as `known`"),
         key("libraries", One(&MEASURE), OPEN, "the least of what is counted as `libraries`"),
