@@ -49,8 +49,23 @@ globalThis.look = (() => {
   const said = ({ text, left, top, right, bottom }) => `${text} [${[left, top, right, bottom].map(Math.round).join(" ")}]`;
 
   /** Pairs of texts that stand on each other by more than a pixel. */
-  function overlaps(whole = false) {
-    const all = texts(whole).sort((a, b) => a.left - b.left), pairs = [];
+  const overlaps = (whole = false) => apart(texts(whole));
+
+  /** The same of a drawing. */
+  const drawn = () => apart([...document.querySelectorAll("text")].map((element) => {
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return { text: element.textContent, element, left, top, right, bottom };
+  }));
+
+  /** Texts of a drawing's boxes that reach over the edge of their box. */
+  const over = () => [...document.querySelectorAll("text")].filter((text) => {
+    const box = text.closest("g").querySelector(":scope > rect")?.getBoundingClientRect(), own = text.getBoundingClientRect();
+    return box && (own.left < box.left || own.right > box.right || own.top < box.top || own.bottom > box.bottom);
+  }).map((text) => text.textContent);
+
+  function apart(all) {
+    const pairs = [];
+    all.sort((a, b) => a.left - b.left);
     all.forEach((a, at) => {
       for (let next = at + 1; next < all.length && all[next].left < a.right; next++) {
         const b = all[next];
@@ -126,5 +141,5 @@ globalThis.look = (() => {
     const box = element.getBoundingClientRect(), room = document.getElementById("canvas").getBoundingClientRect();
     return box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
   };
-  return { overlaps, unreadable, cut, middle, names, saying, isSeen };
+  return { overlaps, drawn, over, unreadable, cut, middle, names, saying, isSeen };
 })();

@@ -390,3 +390,25 @@ fn a_lane_file_without_a_ledger_makes_a_page_too() {
     page.shot("40-light-no-ledger");
     page.is_quiet();
 }
+
+#[test]
+fn texts_of_a_drawing_fit_into_their_boxes() {
+    for (sample, steps) in [(&*FORTY, SMALL), (&*FOUR_HUNDRED, LARGE)] {
+        for scheme in ["light", "dark"] {
+            let look = Look {
+                scheme,
+                size: WINDOW,
+            };
+            let mut page = Page::open(sample.drawing(), look);
+            let found: Overlaps = page.eval("look.drawn()");
+            assert!(found.texts > steps, "{} texts", found.texts);
+            assert_eq!(found.pairs, Vec::<String>::new(), "{steps} {scheme}");
+            assert_eq!(
+                page.eval::<Vec<String>>("look.over()"),
+                Vec::<String>::new()
+            );
+            page.shot(&format!("drawing-{steps}-{scheme}"));
+            page.is_quiet();
+        }
+    }
+}

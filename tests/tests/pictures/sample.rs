@@ -43,6 +43,7 @@ pub(crate) struct Sample {
     dir: TempDir,
     components: Vec<Component>,
     page: OnceLock<PathBuf>,
+    drawing: OnceLock<PathBuf>,
 }
 
 /// A stage that makes a tree.
@@ -75,6 +76,7 @@ impl Sample {
             dir: tempfile::tempdir().expect("a directory"),
             components: components(steps - OTHERS),
             page: OnceLock::new(),
+            drawing: OnceLock::new(),
         };
         sample.write("lanes.toml", &lanes(&sample.components));
         sample.pins(None);
@@ -133,10 +135,18 @@ impl Sample {
 
     /// The page of all lanes, which is drawn once.
     pub(crate) fn page(&self) -> &Path {
-        self.page.get_or_init(|| {
-            self.lanekit(&["graph", "--out", "graph.html"]);
-            self.dir.path().join("graph.html")
-        })
+        self.page.get_or_init(|| self.draw("html"))
+    }
+
+    /// The same as SVG.
+    pub(crate) fn drawing(&self) -> &Path {
+        self.drawing.get_or_init(|| self.draw("svg"))
+    }
+
+    fn draw(&self, format: &str) -> PathBuf {
+        let file = format!("graph.{format}");
+        self.lanekit(&["graph", "--format", format, "--out", &file]);
+        self.dir.path().join(file)
     }
 
     /// The nodes of a target's keys.

@@ -296,6 +296,12 @@ impl Lane {
 }
 
 impl Node {
+    /// Whether it is a gate that failed, or would have if it did more than advise.
+    fn is_red(&self) -> bool {
+        let red = matches!(self.verdict.as_deref(), Some("fail" | "insufficient"));
+        self.kind == Kind::Gate && (red || self.state == State::Failed)
+    }
+
     /// What stands in its box: what it is, then what the last build did with it.
     fn lines(&self, group: &str) -> Vec<String> {
         let name = match self.kind {

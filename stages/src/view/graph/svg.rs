@@ -168,6 +168,13 @@ impl<'a> Drawing<'a> {
         let (class, head) = match group.kind {
             GroupKind::Stage => ("stage", group.name.clone()),
             GroupKind::Git => ("git", format!("git {}", group.name)),
+            GroupKind::Gate
+                if self.lane.nodes[group.nodes.clone()]
+                    .iter()
+                    .any(Node::is_red) =>
+            {
+                ("gate red", format!("gate {}", group.name))
+            }
             GroupKind::Gate => ("gate", format!("gate {}", group.name)),
             GroupKind::Output => ("output", "output".to_owned()),
         };
@@ -242,6 +249,7 @@ impl<'a> Drawing<'a> {
         let class = match edge.by {
             By::Key => "",
             By::Content => " content",
+            By::Wait if self.lane.nodes[edge.from].is_red() => " wait red",
             By::Wait => " wait",
         };
         let chain = match self.chain.contains(&(edge.from, edge.to)) {
@@ -269,6 +277,7 @@ fn called(node: &Node) -> String {
     match (node.kind, &node.verdict) {
         (Kind::Image, _) => format!("from {}", node.label),
         (Kind::Gate, Some(verdict)) => format!("{}: {verdict}", node.label),
+        (Kind::Gate, None) if node.is_red() => format!("{}: failed", node.label),
         _ => node.label.clone(),
     }
 }
@@ -329,10 +338,11 @@ fn legend(y: f64) -> String {
     text + "</g>\n"
 }
 
-const LINES: [(&str, &str); 4] = [
+const LINES: [(&str, &str); 5] = [
     ("key", "by key"),
     ("content", "by content"),
     ("wait", "after the gate"),
+    ("wait red", "gate failed"),
     ("chain", "critical path"),
 ];
 
