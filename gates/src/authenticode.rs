@@ -14,10 +14,17 @@ pub mod chain;
 pub mod layout;
 pub mod message;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::io;
 
 use der::asn1::ObjectIdentifier;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
+
+use crate::input::ReadSeek;
+use chain::Chain;
+use layout::Layout;
+use message::Message;
 
 /// Why a signature does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,4 +91,70 @@ impl Hash {
             Self::Sha512 => Sha512::digest(bytes).to_vec(),
         }
     }
+}
+
+/// A signature on an image.
+#[derive(Debug)]
+pub struct Signature {
+    /// How the image was hashed.
+    pub hash: Hash,
+    /// What came out when it was signed.
+    pub digest: Vec<u8>,
+    /// What comes out now; empty before [`compare`].
+    pub actual: Vec<u8>,
+    /// Who signed, or why that cannot be told.
+    pub chain: Result<Chain, Broken>,
+}
+
+impl Signature {
+    /// Reads a signature from its DER, and those inside it, and adds them to `all`.
+    ///
+    /// # Errors
+    /// [`Broken`] for the first that is none; those before it are added.
+    pub fn read(der: &[u8], all: &mut Vec<Self>) -> Result<(), Broken> {
+        let message = Message::read(der)?;
+        all.push(Self::of(&message));
+        // A signature in a nested one would be about nothing that tools look at.
+        for nested in &message.nested {
+            all.push(Self::of(&Message::read(nested)?));
+        }
+        Ok(())
+    }
+
+    fn of(message: &Message<'_>) -> Self {
+        Self {
+            hash: message.hash,
+            digest: message.digest.to_vec(),
+            actual: Vec::new(),
+            chain: chain::check(message),
+        }
+    }
+
+    /// Whether it is about the image's bytes; [`compare`] finds out.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        !self.actual.is_empty() && self.actual == self.digest
+    }
+}
+
+/// Reads an image once and tells each of its signatures what digest comes out.
+///
+/// # Errors
+/// An I/O error.
+pub fn compare(
+    layout: &Layout,
+    image: &mut dyn ReadSeek,
+    signatures: &mut [Signature],
+) -> io::Result<()> {
+    let hashes: BTreeSet<Hash> = signatures.iter().map(|s| s.hash).collect();
+    let hashes: Vec<Hash> = hashes.into_iter().collect();
+    let digests = layout.digests(image, &hashes)?;
+    for signature in signatures {
+        let same = hashes
+            .iter()
+            .zip(&digests)
+            .find(|(hash, _)| **hash == signature.hash);
+        signature.actual = same.map(|(_, digest)| digest.clone()).unwrap_or_default();
+    }
+    Ok(())
 }

@@ -94,6 +94,8 @@ pub enum Facts {
 pub struct Pe {
     /// `DLL` or `program`.
     pub kind: &'static str,
+    /// Its signatures, as the gate `signed` sees them.
+    pub signatures: Vec<Signed>,
     /// Whom it runs under: `Windows`, `Windows console`, `EFI application`.
     pub subsystem: String,
     /// What it imports, at load first.
@@ -102,6 +104,28 @@ pub struct Pe {
     pub exports_as: Name,
     /// What it exports.
     pub exports: Vec<Export>,
+}
+
+/// A signature on an image.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Signed {
+    /// The signer's certificate, and those that vouch for it.
+    pub chain: Vec<Certificate>,
+    /// Whether it is about the image's bytes.
+    pub of_these_bytes: bool,
+    /// Why it does not hold or cannot be checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// A certificate.
+#[derive(Debug, Serialize)]
+pub struct Certificate {
+    /// The SHA-256 of it, in hex.
+    pub certificate: String,
+    /// Whose key it has.
+    pub subject: Name,
 }
 
 /// What is imported from one library.

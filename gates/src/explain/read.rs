@@ -1,10 +1,13 @@
 //! Reads what there is to tell of a file, format by format.
 
 use std::collections::BTreeSet;
+use std::io;
 
-use object::read::ReadRef;
+use object::read::{ReadCache, ReadRef};
 
-use super::{Archive, Elf, Export, Import, Member, Part, Pe};
+use super::{Archive, Certificate, Elf, Export, Import, Member, Part, Pe, Signed};
+use crate::authenticode::chain::{Chain, Link};
+use crate::authenticode::{self, Signature, layout};
 use crate::exit::Failure;
 use crate::format::dynamic::{self, Dynamic, Stack};
 use crate::format::image::{self, Exports, Image, Symbol};
@@ -50,6 +53,10 @@ impl Visit for Facts {
         let (prints, _) = maker::anywhere(bytes, |_| {})
             .map_err(|error| Failure::io(&name.to_string(), &error))?;
         if let Some(part) = part.facts.last_mut() {
+            if let super::Facts::Pe(pe) = &mut part.facts {
+                pe.signatures =
+                    signatures(bytes).map_err(|error| Failure::io(&name.to_string(), &error))?;
+            }
             let prints = prints.iter().map(ToString::to_string);
             let mut built: BTreeSet<String> = prints.collect();
             built.extend(std::mem::take(&mut part.built));
@@ -131,6 +138,8 @@ impl Told<'_, '_, '_> {
         };
         Pe {
             kind: if header.dll { "DLL" } else { "program" },
+            // Told when the image is read as a whole.
+            signatures: Vec::new(),
             subsystem: subsystem(header.subsystem),
             imports: imports.iter().map(import).collect(),
             exports_as: Name::new(&exports.dll[..]),
@@ -222,6 +231,51 @@ impl Told<'_, '_, '_> {
             members: list.members.iter().map(member).collect(),
             native_symbols: list.native_symbols,
         }
+    }
+}
+
+/// The signatures on an image.
+///
+/// # Errors
+/// An I/O error.
+fn signatures(image: &mut dyn ReadSeek) -> io::Result<Vec<Signed>> {
+    let none = |problem: String| Signed {
+        chain: Vec::new(),
+        of_these_bytes: false,
+        problem: Some(problem),
+    };
+    let found = layout::read(&ReadCache::new(&mut *image));
+    let (layout, messages) = match found {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(Vec::new()),
+        Err(fault) => return Ok(vec![none(fault.to_string())]),
+    };
+    let (mut signatures, mut all) = (Vec::new(), Vec::new());
+    for der in messages {
+        if let Err(broken) = Signature::read(&der, &mut signatures) {
+            all.push(none(broken.to_string()));
+        }
+    }
+    authenticode::compare(&layout, image, &mut signatures)?;
+    all.extend(signatures.iter().map(signed));
+    Ok(all)
+}
+
+fn signed(signature: &Signature) -> Signed {
+    let of_these_bytes = signature.is_right();
+    let (links, broken) = match &signature.chain {
+        Ok(Chain(links)) => (links.as_slice(), None),
+        Err(broken) => (&[][..], Some(broken.to_string())),
+    };
+    let certificate = |link: &Link| Certificate {
+        certificate: link.thumbprint.clone(),
+        subject: Name::from(link.subject.as_str()),
+    };
+    let other = (!of_these_bytes).then(|| "its bytes are not those that were signed".to_owned());
+    Signed {
+        chain: links.iter().map(certificate).collect(),
+        of_these_bytes,
+        problem: broken.or(other),
     }
 }
 

@@ -90,6 +90,21 @@ impl Out {
 
     fn pe(&mut self, pe: &Pe) {
         self.line(1, format_args!("{} for {}", pe.kind, pe.subsystem));
+        if pe.signatures.is_empty() {
+            self.line(1, "not signed");
+        }
+        for signature in &pe.signatures {
+            match &signature.problem {
+                None => self.line(1, "signed"),
+                Some(why) => self.line(1, format_args!("signed, and that does not hold: {why}")),
+            }
+            for link in &signature.chain {
+                self.line(
+                    2,
+                    format_args!("{} (certificate {})", link.subject, link.certificate),
+                );
+            }
+        }
         for import in &pe.imports {
             let delayed = if import.delayed { " (delayed)" } else { "" };
             let head = format!("imports from {}{delayed}", import.library);

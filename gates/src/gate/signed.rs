@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Check, Keys};
 use crate::arch_table::Row;
-use crate::authenticode::chain::{self, Chain};
+use crate::authenticode::chain::Chain;
 use crate::authenticode::layout::{self, Layout};
-use crate::authenticode::message::Message;
-use crate::authenticode::{Broken, Hash};
+use crate::authenticode::{self, Broken, Signature};
 use crate::exit::Failure;
 use crate::format::magic::{self, Magic};
 use crate::glob::Glob;
@@ -138,37 +137,6 @@ struct Image {
     signatures: Vec<Signature>,
 }
 
-/// A signature, and the digest that it is about.
-struct Signature {
-    hash: Hash,
-    digest: Vec<u8>,
-    chain: Result<Chain, Broken>,
-    /// Whether it is about the image's bytes.
-    right: bool,
-}
-
-impl Signature {
-    /// Reads a signature and those inside it.
-    fn read(der: &[u8], all: &mut Vec<Self>) -> Result<(), Broken> {
-        let message = Message::read(der)?;
-        all.push(Self::of(&message));
-        // A signature in a nested one would be about nothing that tools look at.
-        for nested in &message.nested {
-            all.push(Self::of(&Message::read(nested)?));
-        }
-        Ok(())
-    }
-
-    fn of(message: &Message<'_>) -> Self {
-        Self {
-            hash: message.hash,
-            digest: message.digest.to_vec(),
-            chain: chain::check(message),
-            right: false,
-        }
-    }
-}
-
 /// What classes of a signed image begin with, one for each certificate of each signature's chain:
 /// `chain 9f86… CN=…`, the certificate's SHA-256 and the subject of that signature's signer.
 /// Both in one, since what one signature says is nothing to another.
@@ -177,7 +145,7 @@ const CHAIN: &str = "chain ";
 impl Image {
     fn tell(&self, seen: &mut Seen) {
         let mut classes = BTreeMap::new();
-        let held = self.signatures.iter().filter(|s| s.right);
+        let held = self.signatures.iter().filter(|s| s.is_right());
         let chains = held.filter_map(|s| s.chain.as_ref().ok());
         for (place, Chain(links)) in chains.enumerate() {
             let number = classes.entry("signatures".to_owned()).or_default();
@@ -257,23 +225,12 @@ impl Visit for Images<'_> {
         else {
             return Ok(());
         };
-        let hashes: BTreeSet<Hash> = image.signatures.iter().map(|s| s.hash).collect();
-        let hashes: Vec<Hash> = hashes.into_iter().collect();
-        let digests = layout
-            .digests(bytes, &hashes)
+        authenticode::compare(&layout, bytes, &mut image.signatures)
             .map_err(|error| Failure::io(&name.to_string(), &error))?;
-        for signature in &mut image.signatures {
-            let digest = hashes
-                .iter()
-                .zip(&digests)
-                .find(|(hash, _)| **hash == signature.hash);
-            let digest = digest
-                .map(|(_, digest)| digest.as_slice())
-                .unwrap_or_default();
-            signature.right = digest == signature.digest;
-            if !signature.right {
+        for signature in &image.signatures {
+            if !signature.is_right() {
                 let why = "its bytes are not those that were signed";
-                let (found, signed) = (hex(digest), hex(&signature.digest));
+                let (found, signed) = (hex(&signature.actual), hex(&signature.digest));
                 part.seen.differs(BYTES, name, found, signed, why);
             }
         }

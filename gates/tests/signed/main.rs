@@ -7,6 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use gates::arch_table;
+use gates::explain;
 use gates::fixture::{self, ARM64, I386};
 use gates::gate::{Gate, Object};
 use gates::name::Name;
@@ -350,4 +351,38 @@ fn osslsigncode_says_the_same() {
         assert_eq!(output.status.success(), right, "{text}");
         assert_eq!(broken(&image).is_empty(), right);
     }
+}
+
+#[test]
+fn explain_tells_who_signed_and_whether_it_holds() {
+    let dll = fixture::dll(ARM64);
+    let whole = Signature::default().on(&dll);
+    let mut patched = whole.clone();
+    patched[0x210] ^= 1;
+    let other_key = Signature {
+        key: 2,
+        ..Signature::default()
+    }
+    .on(&dll);
+    let mut longer = whole.clone();
+    longer.push(0);
+    let dir = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for (name, bytes) in [
+        ("whole", whole),
+        ("patched", patched),
+        ("other", other_key),
+        ("longer", longer),
+        ("none", dll),
+    ] {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let told = explain::text(&explain::file(&path).unwrap(), false);
+        let lines = told
+            .lines()
+            .skip_while(|line| !line.contains("for Windows"));
+        let lines: Vec<&str> = lines.skip(1).collect();
+        text += &format!("{name}:\n{}\n", lines.join("\n"));
+    }
+    insta::assert_snapshot!(text);
 }
