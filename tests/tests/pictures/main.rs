@@ -347,6 +347,17 @@ fn gates_stand_at_the_edge_with_their_verdicts_and_the_slowest_chain_is_marked()
         assert_eq!(gates, ["gate arch/arch: failed", "gate closure/imports"]);
         let red: usize = page.eval("document.querySelectorAll('#edges .red').length");
         assert_eq!(red, 2);
+        // What it holds was not reached, and does not count as cached.
+        let held: Vec<String> = page.eval("look.names('.unknown').sort()");
+        assert_eq!(
+            held,
+            [
+                "final/licences",
+                "image/add 1",
+                "image/index",
+                "output/image"
+            ]
+        );
         page.is_quiet();
     }
 }

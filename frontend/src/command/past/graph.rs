@@ -89,6 +89,7 @@ impl GraphOf {
             let manifest = client.manifest(&client.request, &facts)?;
             let past = past(&ledger, &bare.lane);
             let mut lane: Lane = graph::lane(&target, &plan, &manifest, &past);
+            not_reached(&mut lane);
             let contents = |path: &str| client.contents.digest(path);
             lane.levers = graph::levers(
                 &lane,
@@ -164,6 +165,27 @@ fn cached(manifest: &Manifest, states: &mut BTreeMap<String, State>) {
             stopped.insert(node.id.as_str());
         } else {
             states.entry(node.id.clone()).or_insert(State::Cached);
+        }
+    }
+}
+
+/// What waits for what did not come to its end was not reached either: keys know nothing of waiting.
+fn not_reached(lane: &mut Lane) {
+    let stops = |node: &graph::Node| matches!(node.state, State::Failed | State::Cancelled);
+    let mut stopped: BTreeSet<usize> = BTreeSet::new();
+    let mut todo: Vec<usize> = (0..lane.nodes.len())
+        .filter(|node| stops(&lane.nodes[*node]))
+        .collect();
+    while let Some(node) = todo.pop() {
+        if stopped.insert(node) {
+            let behind = lane.edges.iter().filter(|edge| edge.from == node);
+            todo.extend(behind.map(|edge| edge.to));
+        }
+    }
+    for node in stopped {
+        let node = &mut lane.nodes[node];
+        if node.state == State::Cached {
+            node.state = State::Unknown;
         }
     }
 }
