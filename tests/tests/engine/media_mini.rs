@@ -16,17 +16,17 @@ const OUTPUTS: [&str; 3] = ["image", "bundle", "release"];
 
 /// The kinds of gates that the example has.
 #[rustfmt::skip]
-const KINDS: [&str; 15] = [
-    "absent", "arch", "contract", "coverage", "deps", "env", "exec", "files", "floors", "imports", "leak", "manifest",
-    "overlap", "tests", "wheel",
+const KINDS: [&str; 18] = [
+    "absent", "arch", "census", "contract", "coverage", "deps", "env", "exec", "files", "floors", "gpu", "imports",
+    "leak", "manifest", "overlap", "plugin", "tests", "wheel",
 ];
 
 /// A change to the example that one of its gates refuses.
 struct Refused {
     /// The gate's name.
     gate: &'static str,
-    /// What of the arm64 lane is built.
-    output: &'static str,
+    /// What is built.
+    target: &'static str,
     /// The file that is changed, what stands there, and what does then.
     file: &'static str,
     from: &'static str,
@@ -40,35 +40,41 @@ struct Refused {
 /// A row for each gate that a build can fail on.
 #[rustfmt::skip]
 const REFUSED: &[Refused] = &[
-    Refused { gate: "arch", output: "image", file: "stages/components.toml", rule: "ARCH001", held: HELD,
+    Refused { gate: "arch", target: "arm64/image", file: "stages/components.toml", rule: "ARCH001", held: HELD,
         from: r#"["sh", "scripts/component", "litert", "#, to: r#"["env", "TRIPLE=x86_64-pc-windows-msvc", "sh", "scripts/component", "litert", "# },
-    Refused { gate: "imports", output: "image", file: "stages/components.toml", rule: "IMP001", held: HELD,
+    Refused { gate: "imports", target: "arm64/image", file: "stages/components.toml", rule: "IMP001", held: HELD,
         from: "sh /contract/contract > /tmp/contract\n", to: "sh /contract/contract > /tmp/contract\nrm /runtime/bin/gstreamer.dll\n" },
-    Refused { gate: "wheel", output: "image", file: "scripts/wheel", rule: "WHL004", held: HELD,
+    Refused { gate: "wheel", target: "arm64/image", file: "scripts/wheel", rule: "WHL004", held: HELD,
         from: "_$name.$abi-$WHEEL_TAG.pyd", to: "_$name.$abi-win_amd64.pyd" },
-    Refused { gate: "deps", output: "image", file: "stages/components.toml", rule: "DEP002", held: HELD,
+    Refused { gate: "deps", target: "arm64/image", file: "stages/components.toml", rule: "DEP002", held: HELD,
         from: r#""ai_edge_litert", "numpy>=2""#, to: r#""ai_edge_litert", "numpy>=3""# },
-    Refused { gate: "absent", output: "bundle", file: "stages/components.toml", rule: "ABS005", held: None,
+    Refused { gate: "absent", target: "arm64/bundle", file: "stages/components.toml", rule: "ABS005", held: None,
         from: "ABSENT-tvm-compiler.txt", to: "tvm-compiler.txt" },
-    Refused { gate: "files", output: "bundle", file: "stages/components.toml", rule: "FIL004", held: None,
+    Refused { gate: "files", target: "arm64/bundle", file: "stages/components.toml", rule: "FIL004", held: None,
         from: "\"protobuf 6\"", to: "\"protobuf 5\"" },
-    Refused { gate: "leak", output: "bundle", file: "src/iree.c", rule: "LEK001", held: None,
+    Refused { gate: "plugin", target: "arm64/image", file: "scripts/plugin", rule: "PLG003", held: HELD,
+        from: "gst_plugin_${name}_get_desc", to: "gst_plugin_${name}_description" },
+    Refused { gate: "gpu", target: "amd64-rocm/image", file: "stages/gpu.toml", rule: "GPU001", held: HELD,
+        from: "sh scripts/device /runtime/opt/llama-hip $ROCM_GPUS", to: "sh scripts/device /runtime/opt/llama-hip gfx1151; cd /runtime/opt/llama-hip; cp kernels-gfx1151.hsaco kernels-gfx1150.hsaco" },
+    Refused { gate: "census", target: "arm64/bundle", file: "src/litert.c", rule: "CEN002", held: None,
+        from: "\"litert \" VERSION", to: "\"litert \" VERSION \" of hostedtoolcache\"" },
+    Refused { gate: "leak", target: "arm64/bundle", file: "src/iree.c", rule: "LEK001", held: None,
         from: "\"iree \" VERSION", to: "\"iree \" VERSION \" of /lanekit/src\"" },
-    Refused { gate: "overlap", output: "bundle", file: "gates/bundle.toml", rule: "OVL001", held: None,
+    Refused { gate: "overlap", target: "arm64/bundle", file: "gates/bundle.toml", rule: "OVL001", held: None,
         from: "any = [\"runtime/licences/**\"]", to: "any = [\"runtime/notices/**\"]" },
-    Refused { gate: "contract", output: "image", file: "stages/final.toml", rule: "CON001", held: None,
+    Refused { gate: "contract", target: "arm64/image", file: "stages/final.toml", rule: "CON001", held: None,
         from: r"= 'C:\runtime\lib\onnx'", to: r"= 'C:\runtime\lib\onnxruntime'" },
-    Refused { gate: "smoke", output: "image", file: "stages/final.toml", rule: "EXE001", held: None,
+    Refused { gate: "smoke", target: "arm64/image", file: "stages/final.toml", rule: "EXE001", held: None,
         from: "[[stage.final.step]]\nname = \"licences\"", to: "[[stage.final.step]]\nname = \"broken\"\ndelete = { path = \"/runtime/iree/iree.dll\" }\n[[stage.final.step]]\nname = \"licences\"" },
-    Refused { gate: "tests", output: "image", file: "stages/final.toml", rule: "TST001", held: None,
+    Refused { gate: "tests", target: "arm64/image", file: "stages/final.toml", rule: "TST001", held: None,
         from: "mkdir /tests\n", to: "mkdir /tests\nrm /runtime/iree/iree.dll\n" },
-    Refused { gate: "env", output: "image", file: "stages/final.toml", rule: "ENV002", held: None,
+    Refused { gate: "env", target: "arm64/image", file: "stages/final.toml", rule: "ENV002", held: None,
         from: "env.PATH = { append = [\"/opt/flutter/bin\"] }", to: "env.PATH = { append = [\"/opt/flutter/bin\"] }\nenv.PIP_INDEX_URL = \"http://10.0.0.9/simple\"" },
-    Refused { gate: "coverage", output: "release", file: "stages/bundle.toml", rule: "COV001", held: None,
+    Refused { gate: "coverage", target: "arm64/release", file: "stages/bundle.toml", rule: "COV001", held: None,
         from: "cp /runtime/wheels/*.whl /release/wheels\n", to: "cp /runtime/wheels/*.whl /release/wheels\nmv /release/wheels/numpy-*.whl /release/wheels/av-0.whl\n" },
-    Refused { gate: "manifest", output: "release", file: "stages/bundle.toml", rule: "MAN005", held: None,
+    Refused { gate: "manifest", target: "arm64/release", file: "stages/bundle.toml", rule: "MAN005", held: None,
         from: "\"--target\", \"${lane.target-os}/${lane.target}\"", to: "\"--target\", \"windows/amd64\"" },
-    Refused { gate: "floors", output: "bundle", file: "gates/bundle.toml", rule: "FLR002", held: None,
+    Refused { gate: "floors", target: "arm64/bundle", file: "gates/bundle.toml", rule: "FLR002", held: None,
         from: "natives = { least = 14, measured = 14, on = 2026-12-02, broken = 7 }", to: "natives = { least = 14 }" },
 ];
 /// What the gates over the bundle hold.
@@ -129,13 +135,13 @@ fn each_gate_refuses_what_is_wrong_and_nothing_comes_out() {
     let engine = &Setup::get().engine;
     for row in REFUSED {
         let Refused {
-            gate, output, rule, ..
+            gate, target, rule, ..
         } = row;
         let example = Example::copy("media-mini");
         example.edit(row.file, row.from, row.to);
         let name = format!("media-mini-{gate}-{}", nonce());
         let outcome = Build::new(engine, example.path())
-            .target(&format!("arm64/{output}"))
+            .target(target)
             .option("--output", format!("type=docker,name={name}"))
             .fail();
         let said = format!("{}\n{}", outcome.errors, outcome.all_logs());
