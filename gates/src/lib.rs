@@ -38,6 +38,7 @@ pub mod name;
 pub mod overlap;
 pub mod parallel;
 pub mod policy;
+mod progress;
 pub mod project;
 pub mod python;
 pub mod report;

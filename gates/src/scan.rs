@@ -16,6 +16,7 @@ use crate::input::{Blocks, Cache, ReadSeek, Trouble, Watched, Window};
 use crate::limit;
 use crate::name::Name;
 use crate::parallel::in_parallel;
+use crate::progress::Progress;
 use crate::report::{Counts, RootCount};
 use crate::rule::{self, Rule};
 use crate::seen::Seen;
@@ -143,9 +144,11 @@ pub(crate) fn tree_with<F: Send>(
         all.seen
             .fault(rule::DAMAGED, &whole, "", &Fault::Limit(text));
     }
+    let progress = Progress::new(tree.files.len());
     let parts = in_parallel(&tree.files, |file| {
         let mut part = Part::default();
         guard(&file.name.to_string(), || look(file, &mut part))?;
+        progress.step();
         Ok(part)
     })?;
     for part in parts {

@@ -749,3 +749,34 @@ fn names_that_are_no_text_are_judged_and_printed_escaped() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains(r"\xff\u{1b}[31m.dll"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_large_tree_has_a_bar_on_a_terminal_and_nowhere_else() {
+    let tree = Tree::new(&[("a.dll", fixture::dll(ARM64))]);
+    for n in 0..600 {
+        tree.put(&format!("{n}.txt"), b"");
+    }
+    let text = tree.arch(&["--least", "1"]).text();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    let root = tree.root();
+    let line = format!(
+        "{} arch --target windows/arm64 --least 1 --root {}=",
+        env!("CARGO_BIN_EXE_lanegate"),
+        root.display()
+    );
+    let ran = Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .output();
+    let Ok(output) = ran else {
+        eprintln!("no bar was looked at: there is no `script` here (util-linux has it)");
+        return;
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(" of 601 files"), "{text:?}");
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    assert!(
+        last.contains("gate arch for windows/arm64 passed: 1 inspected"),
+        "{text:?}"
+    );
+}
