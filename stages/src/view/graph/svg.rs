@@ -202,7 +202,11 @@ impl<'a> Drawing<'a> {
         let time = node.seconds.map(impact::seconds).unwrap_or_default();
         let room = WIDTH - 62.0 - time.chars().count() as f64 * CHARACTER;
         let name = escaped(&fitting_raw(&called(node), room));
-        let (class, mark) = (class(node.state), mark(node.state));
+        // A ledger knows of steps and gates alone.
+        let (class, mark) = match node.kind {
+            Kind::Output => ("made", ""),
+            _ => (class(node.state), mark(node.state)),
+        };
         let full = escaped(&node.lines(&self.lane.group_of(number).name).join(", "));
         format!(
             "<g class=\"{class}{critical}\" transform=\"translate(6 {y})\"><title>{full}</title>\

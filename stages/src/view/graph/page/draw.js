@@ -33,6 +33,10 @@ function mark(state) {
   return svg;
 }
 
+/** The mark of a node and its word; an output has none, since a ledger knows of steps and gates alone. */
+const markOf = (node) => (node.kind === "output" ? el("span", { className: "no-mark" }) : mark(node.state));
+const wordOf = (node) => (node.kind === "output" ? "" : WORDS[node.state]);
+
 function seconds(time) {
   if (time === null || time === undefined) return "";
   const whole = Math.round(time);
@@ -99,11 +103,11 @@ function drawLane(lane, folded, places) {
     } else {
       for (const at of places.members(number)) {
         const node = lane.nodes[at];
-        const said = [rowName(node), WORDS[node.state], seconds(node.seconds), chain.has(at) ? "on the critical path" : ""];
+        const said = [rowName(node), wordOf(node), seconds(node.seconds), chain.has(at) ? "on the critical path" : ""];
         const row = el("button", {
           className: `row ${node.kind} ${node.state}${chain.has(at) ? " critical" : ""}`, type: "button", tabIndex: -1,
           "aria-label": said.filter(Boolean).join(", "), title: said.filter(Boolean).join(", "),
-        }, mark(node.state), el("span", { className: "label" }, rowName(node)),
+        }, markOf(node), el("span", { className: "label" }, rowName(node)),
         el("span", { className: "time" }, seconds(node.seconds)));
         row.style.height = `${places.row(at)}px`;
         row.dataset.node = at;

@@ -247,7 +247,7 @@ function setUpSearch() {
     list.replaceChildren(...found.map(({ number, at }, index) => {
       const lane = picture.lanes[number];
       const option = el("li", { role: "option", id: `found-${index}`, "aria-selected": String(index === active) },
-        mark(lane.nodes[at].state), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
+        markOf(lane.nodes[at]), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
         el("span", { className: "time" }, number === app.number ? "" : lane.target));
       option.addEventListener("mousedown", (event) => { event.preventDefault(); go(found[index]); });
       return option;

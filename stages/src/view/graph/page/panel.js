@@ -35,7 +35,7 @@ function buildPage(lane, open) {
 function stepButton(lane, at, open, line) {
   const node = lane.nodes[at];
   const button = el("button", { type: "button", className: "entry" },
-    mark(node.state), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
+    markOf(node), el("span", { className: "label", title: fullName(lane, at) }, fullName(lane, at)),
     el("span", { className: "time" }, seconds(node.seconds)),
     line ? el("span", { className: "line" }, line) : null);
   button.addEventListener("click", () => open(at));
@@ -131,13 +131,13 @@ function stepPage(lane, at, open) {
       "Choose one in the picture, or with Tab, the arrow keys and Enter.")];
   }
   const node = lane.nodes[at];
-  const said = [node.verdict ?? WORDS[node.state]];
+  const said = [node.verdict ?? wordOf(node)].filter(Boolean);
   if (node.seconds !== null) said.push(seconds(node.seconds));
   if (lane.path.includes(at)) said.push("on the critical path");
   const why = node.last
     ? [el("h3", {}, node.state === "cached" || node.state === "unknown" ? `Why it last ran, in build ${node.last.build}` : "Why it ran"),
       el("p", { className: "why" }, node.last.why), node.last.help ? el("p", { className: "soft" }, `Look at: ${node.last.help}`) : null]
-    : [el("p", { className: "soft" }, node.state === "cached" ? "It came from the cache; no run of it is known." : "No run of it is known.")];
+    : node.kind === "output" ? [] : [el("p", { className: "soft" }, node.state === "cached" ? "It came from the cache; no run of it is known." : "No run of it is known.")];
   const takes = { key: "this runs again whenever it does", content: "this runs again if it made other bytes", wait: "this waits until it passed" };
   const taken = { key: "runs again whenever this does", content: "runs again if this made other bytes", wait: "waits until this passed" };
   const part = (title, edges, end, bys) => (edges.length
@@ -146,7 +146,7 @@ function stepPage(lane, at, open) {
   const levers = lane.levers.filter((lever) => lever.must.includes(at) || lever.may.includes(at));
   return [
     el("h2", {}, fullName(lane, at)),
-    el("p", { className: "state" }, mark(node.state), ` ${said.join(" · ")}`),
+    el("p", { className: "state" }, markOf(node), ` ${said.join(" · ")}`),
     ...why.filter(Boolean),
     ...part("Takes", lane.edges.filter((edge) => edge.to === at), "from", takes),
     ...part("Is taken by", lane.edges.filter((edge) => edge.from === at), "to", taken),
