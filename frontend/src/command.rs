@@ -184,10 +184,6 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Stop> {
     }
 }
 
-fn load(file: &Path) -> Result<Loaded, Stop> {
-    load_edited(file, |_| {})
-}
-
 /// What is known of a graph's payloads in the directory that steps take files from.
 fn payload_facts(root: &Path, graph: &Graph) -> Result<BTreeMap<String, PayloadFact>, Stop> {
     let mut facts = BTreeMap::new();
@@ -199,8 +195,8 @@ fn payload_facts(root: &Path, graph: &Graph) -> Result<BTreeMap<String, PayloadF
     Ok(facts)
 }
 
-/// The graph of a lane file whose pins are changed on the way.
-fn load_edited(file: &Path, edit: impl Fn(&mut Vec<u8>)) -> Result<Loaded, Stop> {
+/// The graph of a lane file.
+fn load(file: &Path) -> Result<Loaded, Stop> {
     let bytes = read(file).map_err(Stop::Unable)?;
     let name = file
         .file_name()
@@ -225,10 +221,7 @@ fn load_edited(file: &Path, edit: impl Fn(&mut Vec<u8>)) -> Result<Loaded, Stop>
     let pins = match lane_file.pins() {
         None => None,
         Some(path) => match read(&directory.join(&path)) {
-            Ok(mut bytes) => {
-                edit(&mut bytes);
-                Some((path, bytes))
-            }
+            Ok(bytes) => Some((path, bytes)),
             Err(why) => return Err(Stop::Wrong(lane_file.unread_pins(&why))),
         },
     };

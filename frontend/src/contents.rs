@@ -1,9 +1,9 @@
 //! Digests of the files that steps see, out of a directory of this machine.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use llb::Digest;
 use stages::ignore::Ignore;
@@ -16,7 +16,7 @@ const DEPTH: usize = 64;
 pub struct DiskContents {
     root: PathBuf,
     ignore: Ignore,
-    known: RefCell<BTreeMap<String, Option<String>>>,
+    known: Mutex<BTreeMap<String, Option<String>>>,
 }
 
 impl DiskContents {
@@ -32,20 +32,20 @@ impl DiskContents {
         Self {
             root: root.to_owned(),
             ignore: Ignore::parse(&text.unwrap_or_default()),
-            known: RefCell::default(),
+            known: Mutex::default(),
         }
     }
 
     /// The digest of a file's bytes, or of all names and bytes below a directory. Modes and times are not in it, since
     /// what a step sees has none of its own. Nothing when it is not there.
     pub fn digest(&self, path: &str) -> Option<String> {
-        if let Some(known) = self.known.borrow().get(path) {
-            return known.clone();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(digest) = known.get(path) {
+            return digest.clone();
         }
+        // Whoever else asks for it meanwhile waits: nothing is read twice.
         let digest = self.read(path, &self.root.join(path), 0);
-        self.known
-            .borrow_mut()
-            .insert(path.to_owned(), digest.clone());
+        known.insert(path.to_owned(), digest.clone());
         digest
     }
 

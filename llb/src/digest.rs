@@ -23,7 +23,18 @@ impl Digest {
     /// Its 64 hex digits.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.to_string().split_off("sha256:".len())
+        let mut text = String::with_capacity(64);
+        self.write_hex(&mut text);
+        text
+    }
+
+    fn write_hex(&self, text: &mut String) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        for byte in self.0 {
+            for half in [byte >> 4, byte & 15] {
+                text.push(char::from(DIGITS[usize::from(half)]));
+            }
+        }
     }
 }
 
@@ -48,11 +59,7 @@ impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::with_capacity(71);
         text.push_str("sha256:");
-        for byte in self.0 {
-            for half in [byte >> 4, byte & 15] {
-                text.push(char::from_digit(half.into(), 16).unwrap_or_default());
-            }
-        }
+        self.write_hex(&mut text);
         f.pad(&text)
     }
 }

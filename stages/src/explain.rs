@@ -1,5 +1,6 @@
 //! Why a step ran: what of its key differs from the build before, or what came of its inputs.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct Builds<'a> {
     old: BTreeMap<&'a str, &'a Node>,
     new: BTreeMap<&'a str, &'a Node>,
     ran: &'a BTreeSet<String>,
+    /// What was found so far: steps in a row have the reasons before them in common.
+    found: RefCell<BTreeMap<String, Why>>,
 }
 
 impl<'a> Builds<'a> {
@@ -50,12 +53,23 @@ impl<'a> Builds<'a> {
             old: old.by_id(),
             new: new.by_id(),
             ran,
+            found: RefCell::default(),
         }
     }
 
     /// Why a node of the second build ran.
     #[must_use]
     pub fn why(&self, id: &str) -> Why {
+        let known = self.found.borrow().get(id).cloned();
+        known.unwrap_or_else(|| {
+            let why = self.find(id);
+            let mut found = self.found.borrow_mut();
+            found.insert(id.to_owned(), why.clone());
+            why
+        })
+    }
+
+    fn find(&self, id: &str) -> Why {
         let Some(new) = self.new.get(id) else {
             return Why::First;
         };
@@ -71,9 +85,11 @@ impl<'a> Builds<'a> {
         }
         let stands_on = new.inputs.values().filter(|input| input.by == By::Key);
         for input in stands_on {
-            let own = |node: &&Node| node.own.clone();
-            let (before, after) = (self.old.get(&*input.node), self.new.get(&*input.node));
-            if before.map(own) != after.map(own) {
+            let own = |nodes: &BTreeMap<&str, &'a Node>| {
+                let node = nodes.get(input.node.as_str()).copied();
+                node.map(|node| node.own.as_str())
+            };
+            if own(&self.old) != own(&self.new) {
                 return Why::Behind {
                     node: input.node.clone(),
                     why: Box::new(self.why(&input.node)),

@@ -18,7 +18,7 @@ use stages::plan::Facts;
 
 use client::Asked;
 
-use super::{Stop, WRONG, load, load_edited, payload_facts, print};
+use super::{Stop, WRONG, load, payload_facts, print};
 
 #[derive(Subcommand)]
 pub(super) enum Verb {

@@ -9,7 +9,7 @@ use llb::Digest;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use stages::impact::Known;
-use stages::keys::Manifest;
+use stages::keys::{Lookups, Manifest};
 
 use super::run::Run;
 
@@ -112,6 +112,12 @@ impl Ledger {
     /// The manifest of a lane's last build.
     #[must_use]
     pub fn manifest(&self, lane: &str) -> Option<Manifest> {
+        self.read(&self.of(lane, "manifest"))
+    }
+
+    /// What was looked up for a lane's last build.
+    #[must_use]
+    pub fn lookups(&self, lane: &str) -> Option<Lookups> {
         self.read(&self.of(lane, "manifest"))
     }
 

@@ -1,6 +1,7 @@
 //! What of a node differs between two manifests.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,21 +22,27 @@ pub struct Change {
 /// stands there, not by what that one is made of.
 #[must_use]
 pub fn changes(old: &Node, new: &Node) -> Vec<Change> {
+    // Most pairs are the same, and then no names need be made.
+    if (&old.components, &old.files, &old.inputs) == (&new.components, &new.files, &new.inputs) {
+        return Vec::new();
+    }
     let (before, after) = (flat(old), flat(new));
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let names: BTreeSet<&str> = before.keys().chain(after.keys()).map(|n| &**n).collect();
+    let text = |value: Option<&Cow<'_, str>>| value.map(|value| value.clone().into_owned());
     names
         .into_iter()
         .filter(|name| before.get(*name) != after.get(*name))
         .map(|name| Change {
-            name: name.clone(),
-            old: before.get(name).cloned(),
-            new: after.get(name).cloned(),
+            name: name.to_owned(),
+            old: text(before.get(name)),
+            new: text(after.get(name)),
         })
         .collect()
 }
 
-fn flat(node: &Node) -> std::collections::BTreeMap<String, String> {
-    let components = node.components.clone().into_iter();
+fn flat(node: &Node) -> BTreeMap<Cow<'_, str>, Cow<'_, str>> {
+    let components = node.components.iter();
+    let components = components.map(|(name, value)| (name.into(), value.into()));
     let files = node.files.iter().map(|(at, file)| {
         let name = match file.path.as_str() {
             "" => format!("script {at}"),
@@ -48,14 +55,14 @@ fn flat(node: &Node) -> std::collections::BTreeMap<String, String> {
         } else {
             format!("{name} at {at}")
         };
-        (name, file.digest.clone())
+        (Cow::from(name), Cow::from(&file.digest))
     });
     let inputs = node.inputs.iter().map(|(at, input)| {
         let what = match (input.by, input.part.as_str()) {
-            (By::Key, _) | (By::Content, "") => input.node.clone(),
-            (By::Content, part) => format!("{part} of {}", input.node),
+            (By::Key, _) | (By::Content, "") => Cow::from(&input.node),
+            (By::Content, part) => Cow::from(format!("{part} of {}", input.node)),
         };
-        (format!("input {at}"), what)
+        (Cow::from(format!("input {at}")), what)
     });
     components.chain(files).chain(inputs).collect()
 }

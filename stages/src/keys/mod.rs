@@ -8,7 +8,8 @@
 mod diff;
 mod make;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,19 @@ pub struct Manifest {
     pub payloads: BTreeMap<String, Option<PayloadKey>>,
     /// Each behind what it consumes.
     pub nodes: Vec<Node>,
+}
+
+/// What of a manifest was looked up: enough to plan again without asking.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Lookups {
+    /// As [`Manifest::images`].
+    pub images: BTreeMap<String, ImageKey>,
+    /// As [`Manifest::gits`].
+    #[serde(default)]
+    pub gits: BTreeMap<String, GitKey>,
+    /// As [`Manifest::payloads`].
+    #[serde(default)]
+    pub payloads: BTreeMap<String, Option<PayloadKey>>,
 }
 
 /// An image as an engine found it: enough to plan again without asking.
@@ -123,6 +137,22 @@ pub enum Kind {
     Assert,
 }
 
+impl Kind {
+    /// What it goes by in keys.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Image => "Image",
+            Self::Git => "Git",
+            Self::Step => "Step",
+            Self::Copy => "Copy",
+            Self::Tree => "Tree",
+            Self::Merge => "Merge",
+            Self::Inspect => "Inspect",
+            Self::Assert => "Assert",
+        }
+    }
+}
+
 /// A file or directory that a node sees. Its path is not part of the key, its bytes are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileKey {
@@ -161,6 +191,16 @@ impl Manifest {
     #[must_use]
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.nodes.iter().find(|node| node.id == id)
+    }
+
+    /// What was looked up for it.
+    #[must_use]
+    pub fn lookups(&self) -> Lookups {
+        Lookups {
+            images: self.images.clone(),
+            gits: self.gits.clone(),
+            payloads: self.payloads.clone(),
+        }
     }
 
     /// The nodes by their ids.
@@ -221,29 +261,35 @@ impl Manifest {
 
     /// Makes the keys of all nodes from what they consist of.
     pub(crate) fn seal(&mut self) {
-        let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
-        for node in &mut self.nodes {
+        // Places of nodes that were made, by id: each stands behind what it consumes.
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());
+        let mut made: Vec<(String, String)> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
             let mut own = Hasher::default();
             let mut key = Hasher::default();
-            own.put("kind", &format!("{:?}", node.kind));
+            own.put(&["kind"], node.kind.name());
             for (name, value) in &node.components {
-                own.put(name, value);
+                own.put(&[name], value);
             }
             for (at, file) in &node.files {
-                own.put(&format!("file {at}"), &file.digest);
+                own.put(&["file ", at], &file.digest);
             }
             for (at, input) in &node.inputs {
-                let (its_key, its_own) = known.get(&input.node).cloned().unwrap_or_default();
+                let its = places.get(input.node.as_str()).map(|place| &made[*place]);
+                let (its_key, its_own) = its.map_or(("", ""), |(key, own)| (key, own));
                 match input.by {
-                    By::Key => own.put(&format!("input {at}"), &its_own),
-                    By::Content => own.put(&format!("content {at}"), &input.part),
+                    By::Key => own.put(&["input ", at], its_own),
+                    By::Content => own.put(&["content ", at], &input.part),
                 }
-                key.put(at, &its_key);
+                key.put(&[at], its_key);
             }
-            node.own = own.finish();
-            key.put("own", &node.own);
-            node.key = key.finish();
-            known.insert(node.id.clone(), (node.key.clone(), node.own.clone()));
+            let own = own.finish();
+            key.put(&["own"], &own);
+            places.insert(&node.id, made.len());
+            made.push((key.finish(), own));
+        }
+        for (node, (key, own)) in self.nodes.iter_mut().zip(made) {
+            (node.key, node.own) = (key, own);
         }
     }
 }
@@ -253,10 +299,20 @@ impl Manifest {
 struct Hasher(String);
 
 impl Hasher {
-    fn put(&mut self, name: &str, value: &str) {
-        for text in [name, value] {
-            self.0.push_str(&format!("{}:{text};", text.len()));
+    /// The name in parts.
+    fn put(&mut self, name: &[&str], value: &str) {
+        self.text(name);
+        self.text(&[value]);
+    }
+
+    fn text(&mut self, parts: &[&str]) {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        // Writing to a text does not fail.
+        let _ = write!(self.0, "{length}:");
+        for part in parts {
+            self.0.push_str(part);
         }
+        self.0.push(';');
     }
 
     fn finish(self) -> String {
@@ -266,6 +322,7 @@ impl Hasher {
 
 /// 128 bits of the digest of bytes: 32 hex digits.
 pub(crate) fn short(bytes: &[u8]) -> String {
-    let digest = Digest::of(bytes).to_string();
-    digest.trim_start_matches("sha256:")[..32].to_owned()
+    let mut digest = Digest::of(bytes).hex();
+    digest.truncate(32);
+    digest
 }

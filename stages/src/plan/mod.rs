@@ -46,7 +46,7 @@ pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
 pub(crate) use tree::{directories, inside};
 pub(crate) use unverified::RESERVED;
-pub use unverified::Unverified;
+pub use unverified::{PIN, Unverified};
 pub use uses::{CopiedPart, UseCopy};
 pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 

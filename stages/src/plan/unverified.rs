@@ -12,8 +12,8 @@ use crate::graph::Graph;
 pub(crate) const RESERVED: &str = "LANEKIT_";
 /// Gates that are skipped, with commas between.
 const SKIP_GATE: &str = "LANEKIT_SKIP_GATE";
-/// In front of the name of a pin.
-const PIN: &str = "LANEKIT_PIN_";
+/// In front of the name of a pin: a build argument that gives it another value for one run.
+pub const PIN: &str = "LANEKIT_PIN_";
 
 /// What is other in this run than the file says.
 #[derive(Debug, Clone, Default)]

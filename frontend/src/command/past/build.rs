@@ -184,12 +184,12 @@ impl Made {
                 platforms: Vec::new(),
                 group: None,
             };
-            return client.manifest(&request, &facts(&manifest));
+            return client.manifest(&request, &facts(manifest.lookups()));
         }
         let assumed = client.manifest(&client.request, &Facts::default())?;
         match ledger.manifest(&assumed.lane) {
             None => Ok(assumed),
-            Some(before) => client.manifest(&client.request, &facts(&before)),
+            Some(before) => client.manifest(&client.request, &facts(before.lookups())),
         }
     }
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use stages::keys::{self, Manifest};
+use stages::diag::Report;
+use stages::keys::{self, GitKey, ImageKey, Lookups, Manifest, PayloadKey};
 use stages::lower::ExecOptions;
 use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, PayloadFact, Plan, Request};
 
-use super::{Stop, load, load_edited, payload_facts};
+use super::{Stop, load, payload_facts};
 use crate::contents::DiskContents;
 use crate::lanefile::{Loaded, Wrong};
 
@@ -39,23 +40,9 @@ pub(super) struct Client {
 impl Asked {
     /// Reads the lane file.
     pub(super) fn open(&self) -> Result<Client, Stop> {
-        self.client(load(&self.file)?)
-    }
-
-    /// Reads the lane file, with other values of some pins.
-    pub(super) fn with_pins(&self, pins: &[(String, String)]) -> Result<Client, Stop> {
-        let edit = |text: &mut Vec<u8>| {
-            for (name, value) in pins {
-                *text = with_pin(&String::from_utf8_lossy(text), name, value).into_bytes();
-            }
-        };
-        self.client(load_edited(&self.file, edit)?)
-    }
-
-    fn client(&self, loaded: Loaded) -> Result<Client, Stop> {
         Ok(Client {
             directory: self.directory(),
-            loaded,
+            loaded: load(&self.file)?,
             contents: DiskContents::new(&self.directory(), &self.file),
             request: Request {
                 target: self.target.clone(),
@@ -73,19 +60,6 @@ impl Asked {
     }
 }
 
-/// The text of a pins file with another value of a pin.
-fn with_pin(text: &str, name: &str, value: &str) -> String {
-    let is_it = |line: &str| {
-        let found = line.split_once('=').map(|(found, _)| found.trim());
-        found == Some(name)
-    };
-    let line = |line: &str| match is_it(line) {
-        true => format!("{name}={value}\n"),
-        false => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
-}
-
 /// Texts `NAME=VALUE`, by name; the last one of a name counts, as for a build.
 pub(super) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, Stop> {
     texts
@@ -98,6 +72,20 @@ pub(super) fn pairs(texts: &[String]) -> Result<BTreeMap<String, String>, Stop> 
 }
 
 impl Client {
+    /// The lane that a request means.
+    pub(super) fn lane(&self, request: &Request) -> Result<String, Stop> {
+        let selection = plan::select(&self.loaded.graph, request);
+        let selection = selection.map_err(|report| self.wrong(report))?;
+        Ok(selection.setting.name.to_owned())
+    }
+
+    fn wrong(&self, report: Report) -> Stop {
+        Stop::Wrong(Wrong {
+            sources: self.loaded.sources.clone(),
+            report,
+        })
+    }
+
     /// The manifest of a request, with what an engine once said of images.
     pub(super) fn manifest(&self, request: &Request, facts: &Facts) -> Result<Manifest, Stop> {
         let facts = &self.with_payloads(facts)?;
@@ -124,46 +112,40 @@ impl Client {
     fn planned(&self, request: &Request, facts: &Facts) -> Result<Plan, Stop> {
         let selection = plan::select(&self.loaded.graph, request);
         let planned = selection.and_then(|selection| plan::assume_with(&selection, facts));
-        planned.map_err(|report| {
-            Stop::Wrong(Wrong {
-                sources: self.loaded.sources.clone(),
-                report,
-            })
-        })
+        planned.map_err(|report| self.wrong(report))
     }
 }
 
-/// What a manifest knows of images.
-pub(super) fn facts(manifest: &Manifest) -> Facts {
-    let fact = |(name, image): (&String, &keys::ImageKey)| {
+/// What an engine once said, for another plan.
+pub(super) fn facts(lookups: Lookups) -> Facts {
+    let fact = |(name, image): (String, ImageKey)| {
         let source = match image.reference.as_str() {
             "scratch" => ImageSource::Scratch,
             reference => ImageSource::Registry {
                 reference: reference.to_owned(),
             },
         };
-        let config = image.config.clone();
         let fact = ImageFact {
             source,
-            config,
-            os_version: image.os_version.clone(),
+            config: image.config,
+            os_version: image.os_version,
         };
-        (name.clone(), fact)
+        (name, fact)
     };
-    let commit = |(name, found): (&String, &keys::GitKey)| {
-        let keys::GitKey { commit, object } = found.clone();
-        (name.clone(), Commit { commit, object })
+    let commit = |(name, found): (String, GitKey)| {
+        let GitKey { commit, object } = found;
+        (name, Commit { commit, object })
     };
-    let payload = |(name, found): (&String, &Option<keys::PayloadKey>)| {
-        let fact = match found.clone() {
+    let payload = |(name, found): (String, Option<PayloadKey>)| {
+        let fact = match found {
             None => PayloadFact::Absent,
-            Some(keys::PayloadKey { path, sha256 }) => PayloadFact::Present { path, sha256 },
+            Some(PayloadKey { path, sha256 }) => PayloadFact::Present { path, sha256 },
         };
-        (name.clone(), fact)
+        (name, fact)
     };
     Facts {
-        images: manifest.images.iter().map(fact).collect(),
-        gits: manifest.gits.iter().map(commit).collect(),
-        payloads: manifest.payloads.iter().map(payload).collect(),
+        images: lookups.images.into_iter().map(fact).collect(),
+        gits: lookups.gits.into_iter().map(commit).collect(),
+        payloads: lookups.payloads.into_iter().map(payload).collect(),
     }
 }

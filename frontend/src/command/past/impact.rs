@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use clap::{Args, ValueEnum};
-use stages::impact::{Impact, Known, impact};
+use stages::impact::{Impact, impact};
 use stages::keys::Manifest;
-use stages::plan::Facts;
+use stages::plan::{Facts, PIN};
 
 use super::client::{Asked, Client, facts, pairs};
 use super::{Stop, WRONG, print};
@@ -84,60 +85,80 @@ impl ImpactOf {
             context: self.context.clone(),
             args: self.args.clone(),
         };
-        let client = asked.open()?;
         let ledger = Ledger::beside(&self.file);
-        let bare = client.manifest(&client.request, &Facts::default())?;
-        let lane = bare.lane.clone();
-        let before = ledger.manifest(&lane);
-        let facts = before.as_ref().map(facts);
-        let now = match &facts {
-            None => bare,
-            Some(facts) => client.manifest(&client.request, facts)?,
-        };
-        let facts = facts.unwrap_or_default();
-        let (old, new) = match &self.since {
-            Some(revision) => (since(revision, &asked, &facts)?, now),
-            None => {
-                let new = self.changed(&asked, &client, &now, &facts)?;
-                (now, new)
-            }
-        };
+        let (mut known, client) = both(|| ledger.known(), || asked.open());
+        let client = client?;
+        let lane = client.lane(&client.request)?;
+        let facts = ledger.lookups(&lane).map(facts).unwrap_or_default();
+        let (seconds, manifests) = both(
+            || ledger.history(&lane).seconds(),
+            || self.manifests(&asked, &client, &facts),
+        );
+        let (old, new) = manifests?;
         // What the change is compared with counts as built; so does all that the ledger knows.
-        let mut known: Known = ledger.known();
         for node in &old.nodes {
             known.add(&node.key, &node.own);
         }
-        let seconds = ledger.history(&lane).seconds();
         Ok(impact(&old, &new, &known, &seconds, self.workers))
     }
 
-    /// The manifest with what the command line changes.
-    fn changed(
+    /// What was, and what would be.
+    fn manifests(
         &self,
         asked: &Asked,
         client: &Client,
-        now: &Manifest,
         facts: &Facts,
-    ) -> Result<Manifest, Stop> {
-        let mut request = client.request.clone();
-        let mut pins = Vec::new();
-        for (name, value) in pairs(&self.changes)? {
-            if client.loaded.graph.pins.contains_key(&name) {
-                pins.push((name, value));
-            } else {
-                request.args.insert(name, value);
-            }
-        }
-        let mut new = match (pins.as_slice(), request.args == client.request.args) {
-            ([], true) => now.clone(),
-            ([], false) => client.manifest(&request, facts)?,
-            _ => asked.with_pins(&pins)?.manifest(&request, facts)?,
+    ) -> Result<(Manifest, Manifest), Stop> {
+        let (now, other) = both(
+            || client.manifest(&client.request, facts),
+            || match &self.since {
+                Some(revision) => Some(since(revision, asked, facts)),
+                None => self.other(client, facts),
+            },
+        );
+        let now = now?;
+        let (old, new) = match (other.transpose()?, &self.since) {
+            (Some(then), Some(_)) => (then, now),
+            (Some(new), None) => (now, new),
+            (None, _) => (now.clone(), now),
         };
-        for path in &self.paths {
-            new = new.with_changed_file(path);
-        }
-        Ok(new)
+        let new = self
+            .paths
+            .iter()
+            .fold(new, |new, path| new.with_changed_file(path));
+        Ok((old, new))
     }
+
+    /// The manifest with the values that the command line changes, if it does.
+    fn other(&self, client: &Client, facts: &Facts) -> Option<Result<Manifest, Stop>> {
+        let pins = &client.loaded.graph.pins;
+        let mut request = client.request.clone();
+        let changes = match pairs(&self.changes) {
+            Ok(changes) => changes,
+            Err(stop) => return Some(Err(stop)),
+        };
+        for (name, value) in changes {
+            let name = match pins.contains_key(&name) {
+                true => format!("{PIN}{name}"),
+                false => name,
+            };
+            request.args.insert(name, value);
+        }
+        (request.args != client.request.args).then(|| client.manifest(&request, facts))
+    }
+}
+
+/// Two things that are found at the same time.
+fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let one = one.join();
+        (
+            one.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            other,
+        )
+    })
 }
 
 /// The manifest of a revision of the repository that the lane file is in.
