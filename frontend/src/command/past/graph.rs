@@ -84,7 +84,10 @@ impl GraphOf {
             client.request.target = Some(target.clone());
             let bare = client.plan(&client.request, &Facts::default())?;
             let before = ledger.manifest(&bare.lane);
-            let facts = before.as_ref().map(|before| facts(before.lookups())).unwrap_or_default();
+            let facts = before
+                .as_ref()
+                .map(|before| facts(before.lookups()))
+                .unwrap_or_default();
             let plan = client.plan(&client.request, &facts)?;
             let manifest = client.manifest(&client.request, &facts)?;
             let past = past(&ledger, &bare.lane);
