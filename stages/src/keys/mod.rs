@@ -8,7 +8,7 @@
 mod diff;
 mod make;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
@@ -262,7 +262,7 @@ impl Manifest {
     /// Makes the keys of all nodes from what they consist of.
     pub(crate) fn seal(&mut self) {
         // Places of nodes that were made, by id: each stands behind what it consumes.
-        let mut places: HashMap<&str, usize> = HashMap::with_capacity(self.nodes.len());
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut made: Vec<(String, String)> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let mut own = Hasher::default();
