@@ -3,6 +3,9 @@
 //! `cargo xtask test --only corpora` fetches the files and says where they are.
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
 
+#[path = "corpora/tables.rs"]
+mod tables;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -142,7 +145,10 @@ fn known_facts_about_known_wheels() {
         (Some(2), Some(2), Some(2))
     );
     assert_eq!(launchers, Classes::new());
-    assert_eq!(of("psutil-7.2.2", ".pyd"), [one("ARM64")]);
+    assert_eq!(
+        of("psutil-7.2.2-cp37-abi3-win_arm64", ".pyd"),
+        [one("ARM64")]
+    );
     assert_eq!(of("msgpack-1.2.4", ".pyd"), [one("I386")]);
     assert_eq!(
         of("markupsafe-3.0.4", ".pyd")
@@ -192,6 +198,7 @@ fn class_of(format: &str) -> String {
         (Some("x86-64"), _) => "AMD64".to_owned(),
         (Some(arm), _) => arm.to_owned(),
         (None, "elf64-x86-64") => "ELF64 X86-64".to_owned(),
+        (None, "elf64-littleaarch64") => "ELF64 AArch64".to_owned(),
         (None, other) => other.to_owned(),
     }
 }
@@ -272,6 +279,7 @@ fn goblin_class(object: &goblin::Object<'_>) -> Option<String> {
             let bits = if elf.is_64 { 64 } else { 32 };
             let machine = match elf.header.e_machine {
                 62 => "X86-64".to_owned(),
+                183 => "AArch64".to_owned(),
                 other => format!("machine {other}"),
             };
             Some(format!("ELF{bits} {machine}"))

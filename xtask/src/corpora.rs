@@ -108,11 +108,57 @@ const WHEELS: &[Wheel] = &[
         "cffi-2.1.1-cp313-cp313-musllinux_1_2_x86_64.whl",
         "e0bcb7e0f677f543555d2adff3bf19c05f66cdb4796e5ff602442ab2fe3c4ef7",
     ),
+    wheel(
+        "markupsafe==3.0.4",
+        "manylinux2014_x86_64",
+        "markupsafe-3.0.4-cp313-cp313-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl",
+        "434139499bb20b502ed3baa1f169e618f924a97e7a777fea1a49446d80106cf6",
+    ),
+    wheel(
+        "markupsafe==3.0.4",
+        "manylinux2014_aarch64",
+        "markupsafe-3.0.4-cp313-cp313-manylinux2014_aarch64.manylinux_2_17_aarch64.manylinux_2_28_aarch64.whl",
+        "7018d4af1cd272e847aa5917983ab5e83e4f6579f9dbfecd4a79c0ca80b144c2",
+    ),
+    wheel(
+        "markupsafe==3.0.4",
+        "musllinux_1_2_aarch64",
+        "markupsafe-3.0.4-cp313-cp313-musllinux_1_2_aarch64.whl",
+        "b8cd1f918b26fd7b1832ece557cc18f2d8747309ff8b3f0ef9d4250c5ad67a39",
+    ),
+    free_threaded(wheel(
+        "markupsafe==3.0.4",
+        "manylinux2014_x86_64",
+        "markupsafe-3.0.4-cp314-cp314t-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl",
+        "b4a635a0487774f841cb1fb62e907e7195cc95bc761e053184b8acc3ceb20733",
+    )),
+    wheel(
+        "psutil==7.2.2",
+        "win_amd64",
+        "psutil-7.2.2-cp37-abi3-win_amd64.whl",
+        "eb7e81434c8d223ec4a219b5fc1c47d0417b12be7ea866e24fb5ad6e84b3d988",
+    ),
+    wheel(
+        "psutil==7.2.2",
+        "manylinux2014_x86_64",
+        "psutil-7.2.2-cp36-abi3-manylinux2010_x86_64.manylinux_2_12_x86_64.manylinux_2_28_x86_64.whl",
+        "076a2d2f923fd4821644f5ba89f059523da90dc9014e85f8e45a5774ca5bc6f9",
+    ),
 ];
 
+/// A reader of PE images in Python.
+pub(crate) const PEFILE: Wheel = wheel(
+    "pefile==2024.8.26",
+    "any",
+    "pefile-2024.8.26-py3-none-any.whl",
+    "76f8b485dcd3b1bb8166f1128d395fa3d87af26360c2358fb75b80019b957c6f",
+);
+
 /// Packages whose content is looked at, each unpacked by itself: DLLs of two
-/// machines, static and import libraries, EFI programs, ELF of the machine.
-const PACKAGES: [&str; 5] = [
+/// machines, static and import libraries, EFI programs, ELF of the machine, and a
+/// library with code for GPUs.
+const PACKAGES: [&str; 6] = [
+    "librocrand1",
     "libz-mingw-w64",
     "libz-mingw-w64-dev",
     "mingw-w64-x86-64-dev",
@@ -121,11 +167,12 @@ const PACKAGES: [&str; 5] = [
 ];
 
 /// Tools of LLVM that read the same files, and make a few that exist nowhere.
-const TOOLS: [&str; 5] = [
+const TOOLS: [&str; 6] = [
     "llvm-ar",
     "llvm-as",
     "llvm-dlltool",
     "llvm-mc",
+    "llvm-nm",
     "llvm-readobj",
 ];
 const LLVM: &str = "llvm-19";
@@ -143,7 +190,8 @@ pub(crate) fn suite() -> Result<engine::Suite> {
     engine::suite(&[SUITE])
 }
 
-/// Fills `dir` with `wheels/*.whl`, `debian/PACKAGE/` and `tools/`.
+/// Fills `dir` with `wheels/*.whl`, `debian/PACKAGE/` and `tools/`,
+/// where `pefile` is Python that has it.
 ///
 /// # Errors
 /// When pip or apt cannot deliver, or a wheel is not the one that it was.
@@ -159,7 +207,28 @@ pub(crate) fn fetch(dir: &Path) -> Result<()> {
         .with_context(|| format!("package {package}"))?;
     }
     tools(&suite, &dir)?;
-    wheels(&suite, &dir, WHEELS)
+    wheels(&suite, &dir, WHEELS)?;
+    pefile(&suite, &dir)
+}
+
+/// Writes `dir/tools/pefile`: Python that has pefile.
+fn pefile(suite: &engine::Suite, dir: &Path) -> Result<()> {
+    let own = dir.join("pefile");
+    wheels(suite, &own, &[PEFILE])?;
+    let wheel = own.join("wheels").join(PEFILE.file);
+    let words: Vec<String> = python(suite, dir)?
+        .iter()
+        .map(|word| format!("'{word}'"))
+        .collect();
+    let text = format!(
+        "#!/bin/sh\nPYTHONPATH=\"{}:$PYTHONPATH\" exec {} \"$@\"\n",
+        wheel.display(),
+        words.join(" ")
+    );
+    let script = dir.join("tools/pefile");
+    fs::write(&script, text)?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    Ok(())
 }
 
 /// Fills `dir/tools/` with LLVM's.

@@ -112,13 +112,6 @@ const TREE: &[Wheel] = &[
     ),
 ];
 
-const PEFILE_WHEEL: Wheel = wheel(
-    "pefile==2024.8.26",
-    "any",
-    "pefile-2024.8.26-py3-none-any.whl",
-    "76f8b485dcd3b1bb8166f1128d395fa3d87af26360c2358fb75b80019b957c6f",
-);
-
 const fn win(requirement: &'static str, file: &'static str, sha256: &'static str) -> Wheel {
     wheel(requirement, "win_amd64", file, sha256)
 }
@@ -149,7 +142,7 @@ pub(crate) fn run() -> Result<bool> {
     let suite = corpora::suite()?;
     corpora::tools(&suite, &repo::root().join("target/corpora"))?;
     corpora::wheels(&suite, &dir, TREE)?;
-    corpora::wheels(&suite, &dir, &[PEFILE_WHEEL])?;
+    corpora::wheels(&suite, &dir, &[corpora::PEFILE])?;
     let bench = Bench {
         python: corpora::python(&suite, &dir)?,
         lanegate: lanegate()?,
@@ -261,7 +254,7 @@ impl Bench {
         pefile.extend(
             [
                 script,
-                self.dir.join("wheels").join(PEFILE_WHEEL.file),
+                self.dir.join("wheels").join(corpora::PEFILE.file),
                 list,
             ]
             .map(|path| path.display().to_string()),

@@ -1,0 +1,326 @@
+//! Imports, exports and code for GPUs, as others read them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use gates::explain::{self, Facts};
+use gates::format::coff;
+use gates::gate::{Gate, Object};
+use gates::name::Name;
+use gates::walk::Root;
+use serde_json::{Value, json};
+
+use super::{corpora, tool, trees};
+
+/// What a file imports and exports.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tables {
+    /// Whether delayed, the library, its symbols; numbers as `#7`.
+    imports: Vec<(bool, String, Vec<String>)>,
+    exports: BTreeSet<String>,
+}
+
+/// Every file of a kind below the trees.
+fn files(kind: &str) -> Vec<PathBuf> {
+    let of = |(tree, report): &(PathBuf, gates::report::Inspected)| -> Vec<PathBuf> {
+        let items = report.items.iter().filter(|item| item.kind == kind);
+        items
+            .map(|item| tree.join(item.subject.to_string()))
+            .collect()
+    };
+    trees().iter().flat_map(of).collect()
+}
+
+/// What lanegate reads; its class besides.
+fn ours(path: &Path) -> (String, Tables) {
+    let mut file = explain::file(path).unwrap();
+    assert!(file.problems.is_empty(), "{:?}", file.problems);
+    let part = file.parts.remove(0);
+    let text = |name: &Name| String::from_utf8_lossy(name.bytes()).into_owned();
+    let tables = match part.facts {
+        Facts::Pe(pe) => Tables {
+            imports: pe
+                .imports
+                .iter()
+                .map(|i| {
+                    (
+                        i.delayed,
+                        text(&i.library),
+                        i.symbols.iter().map(text).collect(),
+                    )
+                })
+                .collect(),
+            exports: pe.exports.iter().map(|e| text(&e.name)).collect(),
+        },
+        Facts::Elf(elf) => Tables {
+            imports: elf
+                .needed
+                .iter()
+                .map(|name| (false, text(name), Vec::new()))
+                .collect(),
+            exports: elf.exports.iter().map(|e| text(&e.name)).collect(),
+        },
+        _ => Tables::default(),
+    };
+    (part.class.unwrap_or_default(), tables)
+}
+
+/// Both must be the same; what differs is told, not all of it.
+fn same(path: &Path, ours: &Tables, theirs: &Tables) {
+    let path = path.display();
+    assert_eq!(ours.imports, theirs.imports, "{path}");
+    let differs: Vec<&String> = ours.exports.symmetric_difference(&theirs.exports).collect();
+    assert!(differs.is_empty(), "{path}: {differs:?}");
+}
+
+/// The output of a command that must succeed.
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What llvm-readobj prints of a PE image's tables.
+fn readobj(path: &Path) -> Tables {
+    let text = output(
+        tool("llvm-readobj")
+            .args(["--coff-imports", "--coff-exports"])
+            .arg(path),
+    );
+    let (mut tables, mut number) = (Tables::default(), String::new());
+    let mut in_export = false;
+    for line in text.lines().map(str::trim_start) {
+        match line.split_once(": ").unwrap_or((line, "")) {
+            ("Import {" | "DelayImport {", _) if line.starts_with('D') => {
+                in_export = false;
+                tables.imports.push((true, String::new(), Vec::new()));
+            }
+            ("Import {", _) => {
+                in_export = false;
+                // Each symbol of a delayed library stands in an Import of its own.
+                if !tables.imports.last().is_some_and(|last| last.0) {
+                    tables.imports.push((false, String::new(), Vec::new()));
+                }
+            }
+            ("Export {", _) => in_export = true,
+            ("Ordinal", value) if in_export => number = value.to_owned(),
+            ("Name", value) if in_export => {
+                let name = if value.is_empty() {
+                    format!("#{number}")
+                } else {
+                    value.to_owned()
+                };
+                tables.exports.insert(name);
+            }
+            ("Name", value) => tables.imports.last_mut().unwrap().1 = value.to_owned(),
+            ("Symbol", value) => {
+                let (name, rest) = value.rsplit_once('(').unwrap();
+                let symbol = match name.trim() {
+                    "" => format!("#{}", rest.trim_end_matches(')')),
+                    name => name.to_owned(),
+                };
+                tables.imports.last_mut().unwrap().2.push(symbol);
+            }
+            _ => {}
+        }
+    }
+    tables
+}
+
+#[test]
+fn llvm_readobj_reads_the_same_imports_and_exports_of_every_image() {
+    let (mut images, mut symbols) = (0, 0);
+    for path in files("pe") {
+        let (_, ours) = ours(&path);
+        let theirs = readobj(&path);
+        same(&path, &ours, &theirs);
+        images += 1;
+        symbols += ours.exports.len();
+        symbols += ours
+            .imports
+            .iter()
+            .map(|(_, _, names)| names.len())
+            .sum::<usize>();
+    }
+    println!("{images} images, {symbols} names and numbers");
+    assert!(
+        images > 40 && symbols > 16_000,
+        "{images} images, {symbols} symbols"
+    );
+}
+
+#[test]
+fn pefile_reads_the_same_machine_imports_and_exports_of_every_image() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpora/tables.py");
+    let mut python = tool("pefile")
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let paths = files("pe");
+    let list: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let mut input = python.stdin.take().unwrap();
+    input.write_all(list.join("\n").as_bytes()).unwrap();
+    drop(input);
+    let answer = python.wait_with_output().unwrap();
+    assert!(answer.status.success());
+    let answer = String::from_utf8(answer.stdout).unwrap();
+    let (mut compared, mut whole) = (0, 0);
+    for (path, line) in paths.iter().zip(answer.lines()) {
+        let (class, ours) = ours(path);
+        let (machine, imports, exports): (u16, _, Option<BTreeSet<String>>) =
+            serde_json::from_str(line).unwrap();
+        whole += usize::from(exports.is_some());
+        let theirs = Tables {
+            imports,
+            exports: exports.unwrap_or_else(|| ours.exports.clone()),
+        };
+        same(path, &ours, &theirs);
+        // pefile knows no hybrid images.
+        if class != "ARM64X" {
+            assert_eq!(class, coff::class(machine), "{}", path.display());
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, paths.len());
+    assert!(compared > 40, "{compared} images");
+    assert_eq!(whole + 1, compared, "one exports more than pefile reads");
+}
+
+#[test]
+fn llvm_reads_the_same_needed_libraries_and_exports_of_every_shared_object() {
+    let mut compared = 0;
+    for path in files("elf") {
+        let (_, ours) = ours(&path);
+        let needed = output(tool("llvm-readobj").arg("--needed-libs").arg(&path));
+        let (_, needed) = needed.split_once("NeededLibraries [").unwrap_or_default();
+        let mut needed: Vec<&str> = needed
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && *line != "]")
+            .collect();
+        needed.sort_unstable();
+        let mut found: Vec<&str> = ours.imports.iter().map(|(_, name, _)| &name[..]).collect();
+        found.sort_unstable();
+        assert_eq!(found, needed, "{}", path.display());
+        let list = output(
+            tool("llvm-nm")
+                .args(["-D", "--defined-only", "-P"])
+                .arg(&path),
+        );
+        let defined: BTreeSet<String> = list
+            .lines()
+            .filter_map(|line| line.split(' ').next())
+            .map(|name| name.split('@').next().unwrap_or_default().to_owned())
+            // The names of versions stand among the symbols.
+            .filter(|name| {
+                ours.exports.contains(name) || !list.contains(&format!("{name}@@{name} "))
+            })
+            .collect();
+        assert_eq!(ours.exports, defined, "{}", path.display());
+        compared += 1;
+    }
+    assert!(compared > 6, "{compared} shared objects");
+}
+
+/// The bytes of a section, where llvm-readobj says that it lies.
+fn section(path: &Path, name: &str) -> Vec<u8> {
+    let text = output(tool("llvm-readobj").arg("--sections").arg(path));
+    let block = text
+        .split("Section {")
+        .find(|block| block.contains(&format!("Name: {name} ")))
+        .unwrap();
+    let value = |key: &str| -> usize {
+        let line = block.lines().find_map(|line| line.trim().strip_prefix(key));
+        let text = line.unwrap().trim();
+        match text.strip_prefix("0x") {
+            Some(hex) => usize::from_str_radix(hex, 16).unwrap(),
+            None => text.parse().unwrap(),
+        }
+    };
+    let (at, size) = (value("Offset:"), value("Size:"));
+    fs::read(path).unwrap()[at..at + size].to_vec()
+}
+
+#[test]
+fn llvm_readobj_reads_the_same_gpus_of_every_code_object_of_rocrand() {
+    let root = corpora().join("debian/librocrand1");
+    let library = super::files(&root)
+        .into_iter()
+        .find(|path| path.to_string_lossy().contains("librocrand.so"))
+        .unwrap();
+    let ask = json!({"wanted": [{"file": "**/librocrand.so*", "targets": ["gfx1100"]}]});
+    let Value::Object(ask) = ask else { panic!() };
+    let report = |ask: &Object| {
+        let root = Root {
+            path: root.clone(),
+            label: Name::default(),
+        };
+        let row = gates::arch_table::row("linux/amd64").unwrap();
+        Gate::named("gpu")
+            .unwrap()
+            .inspect(&row, &[root], ask)
+            .unwrap()
+    };
+    let found = report(&ask);
+    assert!(found.findings.is_empty(), "{:#?}", found.findings);
+
+    // Every ELF file that begins in the section, by its bytes alone.
+    let bytes = section(&library, ".hip_fatbin");
+    let dir = tempfile::tempdir().unwrap();
+    let mut theirs: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    let mut starts: Vec<usize> = Vec::new();
+    for at in (0..bytes.len() - 4).filter(|at| &bytes[*at..at + 4] == b"\x7fELF") {
+        starts.push(at);
+    }
+    for (index, start) in starts.iter().enumerate() {
+        let file = dir.path().join("code");
+        let end = starts.get(index + 1).copied().unwrap_or(bytes.len());
+        fs::write(&file, &bytes[*start..end]).unwrap();
+        let text = output(tool("llvm-readobj").arg("--file-header").arg(&file));
+        assert!(text.contains("Machine: EM_AMDGPU"), "{text}");
+        let flag = |start: &str| {
+            let line = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix(start));
+            line.map(|rest| {
+                rest.split(' ')
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase()
+            })
+        };
+        let mut gpu = flag("EF_AMDGPU_MACH_AMDGCN_").unwrap();
+        for setting in ["SRAMECC", "XNACK"] {
+            let state = flag(&format!("EF_AMDGPU_FEATURE_{setting}_"));
+            match state.as_deref().and_then(|s| s.split('_').next()) {
+                Some("on") => gpu += &format!(":{}+", setting.to_ascii_lowercase()),
+                Some("off") => gpu += &format!(":{}-", setting.to_ascii_lowercase()),
+                _ => {}
+            }
+        }
+        *theirs.entry(gpu).or_default() += 1;
+    }
+    let item = found
+        .items
+        .iter()
+        .find(|item| item.subject.to_string().contains("librocrand.so"))
+        .unwrap();
+    let ours: std::collections::BTreeMap<String, u64> = item
+        .classes
+        .iter()
+        .filter(|(word, _)| word.starts_with("gfx"))
+        .map(|(gpu, count)| (gpu.clone(), *count))
+        .collect();
+    println!("{ours:?}");
+    assert_eq!(ours, theirs);
+    assert!(starts.len() > 5, "{} code objects", starts.len());
+}
