@@ -139,6 +139,8 @@ fn repository(text: &str) -> (Example, Server) {
     std::fs::create_dir_all(work.join("sub")).expect("a directory");
     std::fs::write(work.join("sub/lanes.toml"), LANES).expect("a file");
     std::fs::write(work.join("sub/input.txt"), text).expect("a file");
+    let kept = LANES.replace("input.txt", ".git/config");
+    std::fs::write(work.join("sub/kept.toml"), kept).expect("a file");
     git(&work, &["init", "--quiet", "--initial-branch=main"]);
     git(&work, &["add", "."]);
     git(&work, &["commit", "--quiet", "--message=x"]);
@@ -197,6 +199,10 @@ fn an_archive_and_a_repository_have_lane_file_and_files() {
     build(&[&server.url("graph.tar")], b"").pass(&text);
     build(&[&server.url("graph.git#main:sub")], b"").pass(&text);
     build(&[&server.url("graph.git?tag=v1&subdir=sub")], b"").pass(&text);
+    let file = ["--file", "sub/kept.toml", &server.url("graph.git#main")];
+    let keep = ["--build-arg", "BUILDKIT_CONTEXT_KEEP_GIT_DIR=1"];
+    build(&[&keep[..], &file].concat(), b"").pass("[core]");
+    build(&file, b"").fail(".git/config");
 }
 
 #[test]

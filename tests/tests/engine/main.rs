@@ -13,6 +13,7 @@ mod common;
 #[path = "../../../stages/tests/windows_media/example.rs"]
 mod example;
 
+mod arguments;
 mod bad_input;
 mod contexts;
 mod gate_cases;
