@@ -3,6 +3,7 @@
 //! Read the lane file and its pins, check the graph, choose the lane, look its images up, plan, make LLB, and hand
 //! all of it to the engine in one Solve: only what is in that one result is in exported caches too.
 
+mod attest;
 mod context;
 mod files;
 mod gits;
@@ -28,7 +29,7 @@ use stages::graph::Graph;
 use stages::lower::{self, Context, ExecOptions, Host, Lowered, LoweredGate};
 use stages::plan::{self, Facts, Plan, PlannedOutput, Request};
 
-use crate::gateway::bridge::{Bridge, Built, Evaluate, Outcome, Ref};
+use crate::gateway::bridge::{Attestation, Bridge, Built, Evaluate, Outcome, Ref};
 use crate::gateway::error::Failure;
 use crate::gateway::join::join_all;
 use crate::gateway::opts::{NoCache, Opts};
@@ -86,7 +87,7 @@ pub async fn run(
     let solves = planned
         .iter()
         .map(|(plan, facts, context, payloads, keys)| async {
-            let solved = build.solve(plan, facts, context, payloads).await?;
+            let solved = build.solve(plan, facts, context, payloads, &vertex).await?;
             Ok(Solved {
                 keys: keys.clone(),
                 ..solved
@@ -112,6 +113,8 @@ struct Solved {
     keys: Vec<u8>,
     /// What its gates said.
     summary: Option<Vec<u8>>,
+    /// The same as statements about the image, where they are wanted.
+    attestations: Vec<Attestation>,
     annotations: BTreeMap<String, String>,
     tag: Option<String>,
     unpublishable: Vec<String>,
@@ -149,6 +152,7 @@ impl Solved {
         Built {
             result: self.result.into(),
             metadata,
+            attestations: attest::by_platform([(&self.platform, self.attestations)]),
         }
     }
 }
@@ -221,6 +225,7 @@ impl Build<'_> {
         facts: &Facts,
         context: &Context,
         payloads: &BTreeMap<String, Output>,
+        vertex: &llb::Digest,
     ) -> Result<Solved, Failure> {
         let lanegate = if plan.needs_lanegate() {
             frontend_image::output(self.image)?
@@ -269,6 +274,7 @@ impl Build<'_> {
             config: again.config.clone(),
             keys: Vec::new(),
             summary: verdicts::summary(&verdicts),
+            attestations: self.attestations(again.attested.as_ref(), vertex).await?,
             annotations: plan.annotations.clone(),
             tag: again.tag.clone(),
             unpublishable: plan.unpublishable.clone(),

@@ -38,8 +38,9 @@ lanegate: checks of binary trees with one report
       hold a policy against that; --defer leaves the exit code of a red verdict to seal
   lanegate seal NAME=FILE... [--policy NAME=sha256:HEX]...
       are these verdicts there, and green?
-  lanegate merge {NAME=FILE|DIR}... --policy NAME=sha256:HEX... [--format F [--out FILE]]... [--defer]
-      the verdicts of a lane as one report: each gate of --policy must have one, and no other
+  lanegate merge {NAME=FILE|DIR}... --policy NAME=sha256:HEX... [--format F [--out FILE]]... [--predicates DIR] [--defer]
+      the verdicts of a lane as one report: each gate of --policy must have one, and no other;
+      --predicates writes each as an in-toto predicate, too
   lanegate show FILE [--format F [--out FILE]]...
       a verdict or a merged report in other forms
   lanegate closure --target T --root DIR[=label] --from DIR[=label]... [--dry-run] [--report FILE]

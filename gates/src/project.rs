@@ -3,6 +3,7 @@
 
 mod github;
 mod junit;
+pub mod predicate;
 mod sarif;
 mod text;
 

@@ -351,3 +351,42 @@ fn a_wrong_call_is_2() {
         assert_eq!(lanegate(&words(&line)).code, 2, "{line}");
     }
 }
+
+#[test]
+fn predicates_say_what_passed_what_failed_and_what_only_advises() {
+    let lane = Lane::mixed();
+    let dir = lane.file("predicates");
+    fs::create_dir(&dir).unwrap();
+    let ran = lane.merge(&format!("--predicates {}", dir.display()));
+    assert_eq!(ran.code, 1, "a red lane stays red");
+    let of = |gate: &str| -> Value {
+        serde_json::from_slice(&fs::read(dir.join(format!("{gate}.json"))).unwrap()).unwrap()
+    };
+    for (gate, result, failed, warned) in [
+        ("green", "PASSED", vec![], vec![]),
+        ("red", "FAILED", vec!["ARCH001", "GEN001"], vec![]),
+        ("short", "FAILED", vec!["GEN003 inspected"], vec![]),
+        ("told", "WARNED", vec![], vec!["ARCH001"]),
+    ] {
+        let predicate = of(gate);
+        assert_eq!(predicate["result"], result, "{gate}");
+        assert_eq!(
+            predicate["failedTests"],
+            serde_json::json!(failed),
+            "{gate}"
+        );
+        assert_eq!(
+            predicate["warnedTests"],
+            serde_json::json!(warned),
+            "{gate}"
+        );
+        let passed = predicate["passedTests"].as_array().unwrap();
+        assert!(passed.contains(&"ARCH002".into()), "{gate}: {passed:?}");
+        let verdict = fs::read(lane.file(&format!("verdicts/{gate}.json"))).unwrap();
+        let verdict: Value = serde_json::from_slice(&verdict).unwrap();
+        assert_eq!(predicate["gate-report"], verdict, "{gate}");
+        let (_, policy) = lane.policies.iter().find(|(name, _)| name == gate).unwrap();
+        let digest = &predicate["configuration"][0]["digest"]["sha256"];
+        assert_eq!(format!("sha256:{}", digest.as_str().unwrap()), *policy);
+    }
+}

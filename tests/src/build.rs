@@ -38,6 +38,8 @@ pub struct Outcome {
     pub vertices: BTreeMap<String, Vertex>,
     /// What the steps printed, by vertex.
     pub logs: BTreeMap<String, String>,
+    /// What the frontend warned of, a line each.
+    pub warnings: Vec<String>,
     /// `--metadata-file`.
     pub metadata: Value,
 }
@@ -207,6 +209,7 @@ impl Outcome {
             loaded: BTreeSet::new(),
             vertices: BTreeMap::new(),
             logs: BTreeMap::new(),
+            warnings: Vec::new(),
             metadata: Value::Null,
         };
         for line in text.lines() {
@@ -240,6 +243,13 @@ impl Outcome {
             known.completed |= !vertex["completed"].is_null();
             known.cached |= vertex["cached"].as_bool().unwrap_or_default();
             known.error.push_str(&text(&vertex["error"]));
+        }
+        for warning in list("warnings") {
+            let short = BASE64_STANDARD
+                .decode(text(&warning["short"]))
+                .unwrap_or_default();
+            self.warnings
+                .push(String::from_utf8_lossy(&short).into_owned());
         }
         for log in list("logs") {
             let data = BASE64_STANDARD

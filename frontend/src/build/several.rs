@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use llb::Platform;
 use serde_json::{Value, json};
 
-use super::{Solved, platform_fields, verdicts};
+use super::{Solved, attest, platform_fields, verdicts};
 use crate::gateway::bridge::{Built, Refs};
 use crate::gateway::error::Failure;
 
@@ -56,9 +56,12 @@ pub(super) fn together(parts: Vec<Solved>) -> Result<Built, Failure> {
             verdicts::publishable(&why),
         );
     }
+    let attestations = parts.iter();
+    let attestations = attestations.map(|part| (&part.platform, part.attestations.clone()));
     Ok(Built {
         result: Refs::Several(refs),
         metadata,
+        attestations: attest::by_platform(attestations),
     })
 }
 
@@ -93,6 +96,7 @@ mod tests {
             config: format!("config of {lane}").into_bytes(),
             keys: Vec::new(),
             summary: None,
+            attestations: Vec::new(),
             annotations: BTreeMap::from([("a".to_owned(), lane.to_owned())]),
             tag: tag.map(str::to_owned),
             unpublishable: why.iter().map(|why| (*why).to_owned()).collect(),

@@ -119,6 +119,20 @@ pub struct Built {
     pub result: Refs,
     /// What goes with it: the image's config and the like, by the engine's names.
     pub metadata: BTreeMap<String, Vec<u8>>,
+    /// What is stated about each platform of it, by the platform's text.
+    pub attestations: BTreeMap<String, Vec<Attestation>>,
+}
+
+/// An in-toto statement about an image, of which this file is the predicate. Exporters that make no image leave it out:
+/// without that mark it would lie as a file in what they write (`solver/result/attestation.go`, `inline-only`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attestation {
+    /// Where the predicate is.
+    pub made: Ref,
+    /// Its path there; the last part must be unlike that of any other.
+    pub path: String,
+    /// The predicate's type, a URI.
+    pub predicate_type: &'static str,
 }
 
 /// The file systems of a result.
@@ -201,7 +215,9 @@ impl Bridge {
         &self.disabled
     }
 
-    fn can(&self, cap: Cap) -> bool {
+    /// Whether the engine's side of the protocol can do this.
+    #[must_use]
+    pub fn can(&self, cap: Cap) -> bool {
         self.gateway_caps.supports(cap)
     }
 
@@ -646,14 +662,33 @@ fn accepted(built: Built) -> gateway::ReturnRequest {
                 .collect(),
         }),
     };
+    let attestations = built.attestations.into_iter().map(|(id, statements)| {
+        let attestation = statements.into_iter().map(stated).collect();
+        (id, gateway::Attestations { attestation })
+    });
     let result = gateway::Result {
         result: Some(result),
         metadata: built.metadata,
-        ..gateway::Result::default()
+        attestations: attestations.collect(),
     };
     gateway::ReturnRequest {
         result: Some(result),
         error: None,
+    }
+}
+
+fn stated(statement: Attestation) -> gateway::Attestation {
+    gateway::Attestation {
+        kind: gateway::AttestationKind::InToto.into(),
+        metadata: BTreeMap::from([("inline-only".to_owned(), b"true".to_vec())]),
+        r#ref: Some(gateway::Ref {
+            id: statement.made.id,
+            def: None,
+        }),
+        path: statement.path,
+        in_toto_predicate_type: statement.predicate_type.to_owned(),
+        // Without any, the image by each name that the exporter gives it.
+        in_toto_subjects: Vec::new(),
     }
 }
 

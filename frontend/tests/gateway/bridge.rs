@@ -71,6 +71,7 @@ fn built(result: Ref) -> Built {
     Built {
         result: result.into(),
         metadata: BTreeMap::from([("containerimage.config".to_owned(), b"{}".to_vec())]),
+        attestations: BTreeMap::new(),
     }
 }
 

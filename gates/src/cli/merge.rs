@@ -5,21 +5,24 @@ use std::path::{Path, PathBuf};
 
 use lexopt::{Arg, Parser};
 
-use super::args::{Forms, Once, digest, pair, text, usage, utf8};
+use super::args::{Forms, Once, digest, pair, path, text, usage, utf8};
 use super::say;
 use crate::exit::{Exit, Failure};
 use crate::merged::{Given, Merged};
 use crate::name::Name;
-use crate::project::Format;
+use crate::project::{Format, predicate};
 use crate::report;
 use crate::verdict::Expected;
 
-/// `lanegate merge {NAME=FILE|DIR}… --policy NAME=sha256:HEX… [--format F [--out FILE]]… [--defer]`.
+/// `lanegate merge {NAME=FILE|DIR}… --policy NAME=sha256:HEX… [--format F [--out FILE]]…
+/// [--predicates DIR] [--defer]`.
 pub(super) fn merge(mut args: Parser) -> Result<Exit, Failure> {
     let (mut given, mut expected, mut forms) = (Vec::new(), Vec::new(), Forms::default());
     let mut defer = false;
+    let mut predicates = Once::new("--predicates");
     while let Some(arg) = args.next().map_err(usage)? {
         match arg {
+            Arg::Long("predicates") => predicates.set(path(&mut args)?)?,
             Arg::Long("policy") => {
                 let value = text(&mut args)?;
                 let (name, policy) = pair(&value, "--policy NAME=sha256:HEX")?;
@@ -60,6 +63,12 @@ pub(super) fn merge(mut args: Parser) -> Result<Exit, Failure> {
     }
     let merged = Merged::of(&expected, &given);
     let end = told(&merged, &forms, &report::canonical(&merged)?)?;
+    if let Some(dir) = predicates.value {
+        for gate in &merged.gates {
+            let file = dir.join(format!("{}.json", gate.gate));
+            report::write(&predicate::of(gate), &file)?;
+        }
+    }
     Ok(if defer { Exit::Pass } else { end })
 }
 

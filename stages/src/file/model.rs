@@ -321,6 +321,8 @@ pub struct Output {
     pub add: Vec<File>,
     /// For an image: the tag that `lanekit` suggests.
     pub tag: Option<Template>,
+    /// For an image: whether the verdicts of its gates go with it as attestations.
+    pub attest: bool,
     /// Where it is declared.
     pub span: Span,
 }

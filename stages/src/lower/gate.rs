@@ -12,7 +12,7 @@ use llb::{
     Run, caps,
 };
 
-use super::{Failed, LoweredGate, Lowering};
+use super::{Attested, Failed, LoweredGate, Lowering};
 use crate::diag::rule;
 use crate::plan::windows::{command_line, with_drive};
 use crate::plan::{PlannedGate, StageIndex, TreePath, directories};
@@ -21,6 +21,9 @@ use crate::plan::{PlannedGate, StageIndex, TreePath, directories};
 pub const REPORT: &str = "report.json";
 /// Name of the report with its verdict in [`LoweredGate::assert`].
 pub const VERDICT: &str = "verdict.json";
+
+/// What the predicates in [`Attested::made`] are: in-toto's test results.
+pub const PREDICATE_TYPE: &str = "https://in-toto.io/attestation/test-result/v0.1";
 
 /// Directory of the lane's report among those of its gates.
 const LANE: &str = "/lane";
@@ -136,6 +139,30 @@ impl Lowering<'_> {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let exec = self.shown_verdicts(self.writing(&args)?, gates)?;
         Ok(exec.metadata(Metadata::named("[gates] merge")).build()?)
+    }
+
+    /// What the output's gates say of it, as predicates; nothing where no gate does.
+    pub(super) fn attested(&mut self) -> Result<Option<Attested>, Failed> {
+        let gates = (0..self.plan.gates.len())
+            .map(|gate| self.gate(gate))
+            .collect::<Result<Vec<_>, _>>()?;
+        let Some(at) = gates.first().map(|gate| gate.at) else {
+            return Ok(None);
+        };
+        let out = self.gate_place(OUT);
+        let mut args = vec!["merge".to_owned()];
+        args.extend(self.verdicts(&gates));
+        args.extend(["--predicates".to_owned(), out]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let exec = self.shown_verdicts(self.writing(&args)?, &gates)?;
+        let run = exec.metadata(Metadata::named("[gates] attest")).build()?;
+        Ok(Some(Attested {
+            made: self.made(&run)?,
+            paths: gates
+                .iter()
+                .map(|gate| format!("{at}{}.json", gate.name))
+                .collect(),
+        }))
     }
 
     /// The arguments that name verdicts, with the policies that they must be of.

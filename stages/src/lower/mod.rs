@@ -97,6 +97,18 @@ pub struct Lowered {
     pub tag: Option<String>,
     /// The gates behind the seal, by name.
     pub gates: Vec<LoweredGate>,
+    /// What the result is attested with, when that is wanted and gates decide on it.
+    pub attested: Option<Attested>,
+}
+
+/// What gates say of a result, as in-toto predicates.
+#[derive(Debug, Clone)]
+pub struct Attested {
+    /// Holds a predicate of [`PREDICATE_TYPE`] for each gate. It can be made only of green verdicts, and of red ones
+    /// that advise.
+    pub made: Output,
+    /// Where it holds each: `/NAME.json`. No two have one name, as exporters want.
+    pub paths: Vec<String>,
 }
 
 /// The vertices of a gate that others read.
@@ -116,7 +128,7 @@ pub struct LoweredGate {
     pub span: Span,
 }
 
-pub use gate::{REPORT, VERDICT};
+pub use gate::{PREDICATE_TYPE, REPORT, VERDICT};
 pub use git::git;
 pub use payload::payload_of_client;
 
@@ -359,6 +371,7 @@ impl Lowering<'_> {
                 root,
                 add,
                 config,
+                attest,
                 span,
                 ..
             } => {
@@ -366,7 +379,15 @@ impl Lowering<'_> {
                     .exported(*stage, root.as_deref(), add, span)
                     .map_err(|e| e.within(span))?;
                 let sealed = self.sealed(product).map_err(|e| e.within(span))?;
-                self.lowered(sealed, config, platform)
+                let attested = match attest {
+                    true => self.attested().map_err(|e| e.within(span))?,
+                    false => None,
+                };
+                let lowered = self.lowered(sealed, config, platform)?;
+                Ok(Lowered {
+                    attested,
+                    ..lowered
+                })
             }
         }
     }
@@ -425,6 +446,7 @@ impl Lowering<'_> {
             platform,
             tag,
             gates,
+            attested: None,
         })
     }
 

@@ -174,6 +174,8 @@ pub enum PlannedOutput {
         config: Box<ImageConfig>,
         /// The tag that the lane suggests.
         tag: Option<String>,
+        /// Whether the verdicts of its gates go with it as attestations.
+        attest: bool,
         /// Where the output is declared.
         span: Span,
     },

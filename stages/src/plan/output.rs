@@ -33,6 +33,7 @@ impl Planner<'_, '_> {
                     add: Vec::new(),
                     config: Box::new(self.inherited[stage].config.clone()),
                     tag: None,
+                    attest: false,
                     span: self.stages[stage].span.clone(),
                 })
             }
@@ -71,6 +72,7 @@ impl Planner<'_, '_> {
             add,
             config: Box::new(config),
             tag: tag.filter(|_| self.unpublishable.is_empty()),
+            attest: output.attest,
             span: output.span.clone(),
         })
     }

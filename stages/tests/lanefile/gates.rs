@@ -165,3 +165,41 @@ fn a_recorded_step_is_the_last_and_its_stage_has_no_tree() {
     let loaded = load(&format!("{}{GATES}", via), "PYTHON=3.14.2\n");
     assert!(rendered(&loaded).contains("LK091"), "{}", rendered(&loaded));
 }
+
+#[test]
+fn an_image_is_attested_by_one_vertex_over_its_verdicts_and_a_bundle_is_not() {
+    let asked = GRAPH.replacen(
+        "{ stage = \"app\" }",
+        "{ stage = \"app\", attest = true }",
+        1,
+    );
+    let loaded = load(&format!("{asked}{GATES}"), "PYTHON=3.14.2\n");
+    let lowered = |lane: &str| lower(&loaded, &request(lane, &[]), &Caps::all()).unwrap();
+    let attested = lowered("amd64").attested.expect("asked for");
+    let names: Vec<String> = lowered("amd64")
+        .gates
+        .iter()
+        .map(|gate| format!("/{}.json", gate.name))
+        .collect();
+    assert_eq!(
+        attested.paths, names,
+        "one for each gate, no two of one name"
+    );
+    let text = ::llb::view::text(&Definition::new(&attested.made).to_pb());
+    assert!(
+        text.contains("[gates] attest") && text.contains("--predicates"),
+        "{text}"
+    );
+    assert!(
+        lowered("arm64").attested.is_none(),
+        "only where it is asked for"
+    );
+    // What is exported is the same vertex.
+    let bare = load(&format!("{GRAPH}{GATES}"), "PYTHON=3.14.2\n");
+    let without = lower(&bare, &request("amd64", &[]), &Caps::all()).unwrap();
+    assert_eq!(lowered("amd64").result.digest(), without.result.digest());
+
+    let bundle = asked.replacen("attest = true", "root = \"/opt\", attest = true", 1);
+    let text = rendered(&load(&format!("{bundle}{GATES}"), "PYTHON=3.14.2\n"));
+    assert!(text.contains("only an image has attestations"), "{text}");
+}

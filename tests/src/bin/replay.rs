@@ -54,6 +54,7 @@ async fn replay(bridge: &Bridge) -> Outcome {
         .solve(definition, Evaluate::Now, &opts.cache_imports)
         .await?;
     Ok(Built {
+        attestations: Default::default(),
         result: result.into(),
         metadata: BTreeMap::from([(
             "frontend.replay.digests".to_owned(),

@@ -14,6 +14,7 @@ mod common;
 mod example;
 
 mod arguments;
+mod attestations;
 mod bad_input;
 mod contexts;
 mod gate_cases;

@@ -115,6 +115,7 @@ fn answered(id: &str, json: &impl Serialize, text: String) -> Built {
         ("version", version.to_owned()),
     ];
     Built {
+        attestations: Default::default(),
         result: Ref::scratch().into(),
         metadata: metadata
             .into_iter()

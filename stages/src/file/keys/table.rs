@@ -296,6 +296,7 @@ static OUTPUT: Table = Table {
         key("root", Values, OPEN, "a directory of the product that becomes the root: a bundle, without image config"),
         key("add", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context beside a bundle"),
         key("tag", Values, OPEN, "the tag that the lane suggests"),
+        key("attest", Bool, Some("`false`"), "of an image: whether the verdicts of its gates go with it as attestations"),
     ]],
 };
 

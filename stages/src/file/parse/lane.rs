@@ -54,6 +54,7 @@ pub(super) fn group(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
 fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<Output> {
     let root = template(fields, "root", report);
     let tag = template(fields, "tag", report);
+    let attest = fields.boolean("attest", report).unwrap_or_default();
     let source = fields.source();
     let add: Vec<File> = fields
         .list("add", report)
@@ -67,6 +68,8 @@ fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Optio
         .any(|file| !matches!(file.source, FileSource::Context))
     {
         Some("files beside a bundle are of the context")
+    } else if root.is_some() && attest {
+        Some("only an image has attestations, and a bundle is none: leave out `attest`")
     } else {
         None
     };
@@ -79,6 +82,7 @@ fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Optio
         root,
         add,
         tag,
+        attest,
         span,
     })
 }
