@@ -20,9 +20,6 @@ pub(crate) const NAME: &str = "docker.io/lanekit/frontend:0.1";
 /// The image of the frontend that builds a definition as it is, for tests.
 pub(crate) const REPLAY: &str = "docker.io/lanekit/replay:test";
 
-/// What both binaries may take together, compressed, in bytes.
-const MAX: u64 = 4_000_000;
-
 const BUILD: Duration = Duration::from_secs(1200);
 const IMAGE: Duration = Duration::from_secs(300);
 
@@ -40,7 +37,8 @@ const BINARIES: [(&str, &str, &str); 2] = [
 #[derive(Debug)]
 pub(crate) struct Binaries {
     context: PathBuf,
-    /// Their size when compressed, in bytes.
+    /// Their size with gzip, in bytes. What an engine makes of them, the engine's tests hold
+    /// against a limit.
     pub(crate) compressed: u64,
 }
 
@@ -66,10 +64,6 @@ pub(crate) fn build() -> Result<Binaries> {
         compressed += gzip_size(&bytes)?;
         put(&bytes, &dist.join(binary))?;
     }
-    ensure!(
-        compressed < MAX,
-        "the binaries take {compressed} bytes compressed; the limit is {MAX}"
-    );
     Ok(Binaries {
         context,
         compressed,
@@ -129,14 +123,14 @@ fn put_image(engine: &Engine, file: &Path, context: &Path, name: &str) -> Result
                 "buildx",
                 "build",
                 "--progress=plain",
-                "--load",
+                // Into the engine's own store; zstd makes the layer a fifth smaller than gzip. A
+                // graph driver keeps layers as they are.
+                &format!("--output=type=image,name={name},compression=zstd,compression-level=19,unpack=true"),
                 "--provenance=false",
                 "--sbom=false",
                 "--build-arg=SOURCE_DATE_EPOCH=0",
                 "--file",
                 &file.to_string_lossy(),
-                "--tag",
-                name,
                 &context.to_string_lossy(),
             ],
             IMAGE,

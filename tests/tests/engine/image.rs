@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use engine_tests::Setup;
-use flate2::read::GzDecoder;
+use ruzstd::decoding::StreamingDecoder;
 use serde_json::Value;
 
 /// A blob of an OCI layout by its descriptor.
@@ -41,11 +41,11 @@ fn the_image_holds_two_static_programs_is_small_and_needs_no_network() {
     for layer in manifest["layers"].as_array().expect("layers") {
         let bytes = blob(layout, layer);
         size += bytes.len();
-        let plain: Box<dyn std::io::Read> = if bytes.starts_with(&[0x1f, 0x8b]) {
-            Box::new(GzDecoder::new(bytes.as_slice()))
-        } else {
-            Box::new(bytes.as_slice())
-        };
+        assert_eq!(
+            layer["mediaType"],
+            "application/vnd.oci.image.layer.v1.tar+zstd"
+        );
+        let plain = StreamingDecoder::new(bytes.as_slice()).expect("zstd");
         for entry in tar::Archive::new(plain).entries().expect("a tar") {
             let mut entry = entry.expect("an entry");
             let name = entry.path().expect("a path").display().to_string();
