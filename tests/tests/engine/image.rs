@@ -41,10 +41,9 @@ fn the_image_holds_two_static_programs_is_small_and_needs_no_network() {
     for layer in manifest["layers"].as_array().expect("layers") {
         let bytes = blob(layout, layer);
         size += bytes.len();
-        assert_eq!(
-            layer["mediaType"],
-            "application/vnd.oci.image.layer.v1.tar+zstd"
-        );
+        // Docker's types and OCI's end alike.
+        let form = layer["mediaType"].as_str().expect("a media type");
+        assert!(form.ends_with("zstd"), "{form}");
         let plain = StreamingDecoder::new(bytes.as_slice()).expect("zstd");
         for entry in tar::Archive::new(plain).entries().expect("a tar") {
             let mut entry = entry.expect("an entry");
