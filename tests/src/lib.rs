@@ -5,6 +5,7 @@ mod build;
 mod example;
 mod image;
 mod lanekit;
+pub mod layout;
 mod said;
 mod setup;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine_tests::{Build, Engine, Example, Outcome, Setup};
+use engine_tests::{Build, Engine, Example, Outcome, Setup, layout};
 use gates::fixture::{AMD64, ARM64, dll};
 use serde_json::Value;
 
@@ -57,19 +57,10 @@ fn exported(engine: &Engine, example: &Example, to: &Path, kind: &str) -> Outcom
         .pass()
 }
 
-/// A blob of a layout.
-fn blob(layout: &Path, descriptor: &Value) -> Value {
-    let digest = descriptor["digest"].as_str().expect("a digest");
-    let file = layout.join("blobs").join(digest.replace(':', "/"));
-    let bytes = std::fs::read(file).expect("a blob");
-    serde_json::from_slice(&bytes).expect("JSON")
-}
-
 /// The image's manifest, and the statements of a layout.
-fn read(layout: &Path) -> (Value, Vec<Value>) {
-    let index = std::fs::read(layout.join("index.json")).expect("an index");
-    let index: Value = serde_json::from_slice(&index).expect("JSON");
-    let top = blob(layout, &index["manifests"][0]);
+fn read(place: &Path) -> (Value, Vec<Value>) {
+    let index = layout::index(place);
+    let top = layout::json(place, &index["manifests"][0]);
     let Some(manifests) = top["manifests"].as_array() else {
         return (index["manifests"][0].clone(), Vec::new());
     };
@@ -79,9 +70,9 @@ fn read(layout: &Path) -> (Value, Vec<Value>) {
     let image = manifests.iter().find(|manifest| !is_attestation(manifest));
     let statements = manifests.iter().filter(is_attestation);
     let statements = statements.flat_map(|manifest| {
-        let manifest = blob(layout, manifest);
+        let manifest = layout::json(place, manifest);
         let layers = manifest["layers"].as_array().cloned().unwrap_or_default();
-        layers.into_iter().map(|layer| blob(layout, &layer))
+        layers.into_iter().map(|layer| layout::json(place, &layer))
     });
     (image.expect("an image").clone(), statements.collect())
 }
@@ -139,8 +130,8 @@ fn without_being_asked_for_there_is_no_statement_and_files_never_have_any() {
     let outcome = exported(engine, &bare, attested.path(), NAMED);
     assert!(outcome.steps_run().is_empty(), "{:?}", outcome.steps_run());
     let image = read(attested.path()).0;
-    let parts = |layout: &Path, image: &Value| {
-        let manifest = blob(layout, image);
+    let parts = |place: &Path, image: &Value| {
+        let manifest = layout::json(place, image);
         let digests = |list: &Value| {
             let list = list.as_array().expect("layers").iter();
             list.map(|one| one["digest"].to_string())
