@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Request;
 use super::host::WAIVED;
 use crate::diag::{Diagnostic, Report, rule, suggest};
-use crate::graph::Graph;
+use crate::graph::{Graph, lint};
 
 /// Names of build arguments that are lanekit's own.
 pub(crate) const RESERVED: &str = "LANEKIT_";
@@ -36,6 +36,7 @@ impl<'g> Unverified<'g> {
             } else if let Some(pin) = name.strip_prefix(PIN) {
                 match graph.pins.get_key_value(pin) {
                     Some((pin, _)) => {
+                        report.extend(lint::given(graph, pin, value, name));
                         unverified.pins.insert(pin, value.clone());
                         unverified.given.insert(pin);
                     }

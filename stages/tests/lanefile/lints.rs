@@ -3,7 +3,7 @@
 use stages::file::Files;
 use stages::graph::lint::{lint, texts};
 
-use crate::common::{load, rendered};
+use crate::common::{load, plan, rendered, request};
 
 /// A graph with one stage whose step has these keys, and further tables.
 fn graph(step: &str, tables: &str) -> String {
@@ -193,4 +193,27 @@ fn a_pin_is_allowed_by_name() {
         said.contains("`B_SHA256`") && !said.contains("pin `A_SHA256`"),
         "{said}"
     );
+}
+
+/// A pin for one run is held against the same rule as one in the file, and allowed where that is.
+#[test]
+fn a_hash_for_one_run_has_its_form_too() {
+    let step = "run = [\"true\"]\nargs = [\"A_SHA256\", \"B_SHA256\"]";
+    let allowed = "[graph]\npins = [\"*\", \"!C_*\"]\nlint = [{ allow = \"LK061\", name = \"B_SHA256\", why = \"a name\" }]\n";
+    let text = graph(step, "").replace("[graph]\n", allowed);
+    let loaded = load(
+        &text,
+        &format!("A_SHA256={}\nB_SHA256=b\nC_SHA256=c\n", "a".repeat(64)),
+    );
+    let given = |name: &str, value: &str| {
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let asked = request("l", &[(name, value)]);
+        let planned = plan(graph, &asked).map(|_| String::new());
+        planned.unwrap_or_else(|report| report.render(&loaded.sources, false))
+    };
+    assert_eq!(given("LANEKIT_PIN_A_SHA256", &"c".repeat(64)), "");
+    assert_eq!(given("LANEKIT_PIN_A_SHA256", ""), "");
+    assert_eq!(given("LANEKIT_PIN_B_SHA256", "another"), "");
+    assert_eq!(given("LANEKIT_PIN_C_SHA256", "out of scope"), "");
+    insta::assert_snapshot!(given("LANEKIT_PIN_A_SHA256", "2.6.1"));
 }

@@ -16,6 +16,7 @@ use super::{Graph, unused};
 use crate::diag::{Report, Sources};
 use crate::file::Files;
 
+pub use pins::given;
 pub use scripts::texts;
 
 pub use allow::keep;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::Seen;
-use crate::diag::{Diagnostic, Report, rule, suggest};
+use super::{Seen, keep};
+use crate::diag::{Diagnostic, Report, Span, rule, suggest};
 use crate::file::{Pin, PinDemand, PinRule};
+use crate::graph::Graph;
 
 /// What a pin of this name must look like: ends of names, lengths in hexadecimal digits, and
 /// whether an algorithm may stand before it.
@@ -30,11 +31,21 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
     }
 }
 
+/// LK061 for a value that a caller gives a pin for one run; `as_what` is the argument's name. What
+/// the file allows of the pin is allowed here.
+pub fn given(graph: &Graph, name: &str, value: &str, as_what: &str) -> Report {
+    let mut report = Report::default();
+    let label = |found| format!("{as_what} gives it {found}");
+    let looked_at = graph.in_scope(name) && !value.is_empty();
+    let pin = graph.pins.get(name).filter(|_| looked_at);
+    if let Some(wrong) = pin.and_then(|pin| no_hash(name, value, &pin.span, label)) {
+        report.push(wrong);
+    }
+    keep(graph, report)
+}
+
 fn hash(name: &str, pin: &Pin, report: &mut Report) {
-    let Some((end, lengths)) = HASHES.iter().find(|(end, _)| name.ends_with(end)) else {
-        return;
-    };
-    if pin.value.is_empty() {
+    if pin.value.is_empty() && HASHES.iter().any(|(end, _)| name.ends_with(end)) {
         report.push(
             Diagnostic::new(rule::EMPTY_HASH, format!("pin `{name}` is empty: what it is for is not checked"))
                 .at(&pin.span, "no hash")
@@ -42,25 +53,35 @@ fn hash(name: &str, pin: &Pin, report: &mut Report) {
         );
         return;
     }
-    let digits = match pin.value.split_once(':') {
-        Some(("sha256" | "sha512" | "sha1", digits)) => digits,
-        _ => &pin.value,
-    };
-    let good = lengths.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    if !good {
-        let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
-        report.push(
-            Diagnostic::new(rule::HASH, format!("pin `{name}` is no hash"))
-                .at(
-                    &pin.span,
-                    format!("found {} characters", digits.chars().count()),
-                )
-                .help(format!(
-                    "a name that ends with {end} has {} hexadecimal digits",
-                    lengths.join(" or ")
-                )),
-        );
+    let label = |found| format!("found {found}");
+    if let Some(wrong) = no_hash(name, &pin.value, &pin.span, label) {
+        report.push(wrong);
     }
+}
+
+/// What is wrong with the value of a pin whose name says that it is a hash; `label` tells how many
+/// characters were found.
+fn no_hash(
+    name: &str,
+    value: &str,
+    span: &Span,
+    label: impl FnOnce(String) -> String,
+) -> Option<Diagnostic> {
+    let (end, lengths) = HASHES.iter().find(|(end, _)| name.ends_with(end))?;
+    let digits = match value.split_once(':') {
+        Some(("sha256" | "sha512" | "sha1", digits)) => digits,
+        _ => value,
+    };
+    if lengths.contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    let found = label(format!("{} characters", digits.chars().count()));
+    let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
+    let diagnostic = Diagnostic::new(rule::HASH, format!("pin `{name}` is no hash"));
+    Some(diagnostic.at(span, found).help(format!(
+        "a name that ends with {end} has {} hexadecimal digits",
+        lengths.join(" or ")
+    )))
 }
 
 fn demand(seen: &Seen<'_>, name: &str, of: &PinRule, report: &mut Report) {
