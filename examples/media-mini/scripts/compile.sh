@@ -18,9 +18,11 @@ compile() {
     # shellcheck disable=SC2086
     key=$({ echo "$flags $VERSION"; cat "$source" src/media.h $sdk; } | sha256sum | cut -c1-48)
     if [ ! -f "/cache/$key" ]; then
+        # Steps run beside each other, each as process 1 of a container: `$$` would be one name for all.
+        new=$(mktemp "/cache/$key.XXXXXX")
         # shellcheck disable=SC2086
-        clang $flags "-DVERSION=\"$VERSION\"" -c "$source" -o "/cache/$key.$$"
-        mv "/cache/$key.$$" "/cache/$key"
+        clang $flags "-DVERSION=\"$VERSION\"" -c "$source" -o "$new"
+        mv "$new" "/cache/$key"
     fi
     cp "/cache/$key" "$object"
 }

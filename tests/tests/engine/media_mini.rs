@@ -1,6 +1,7 @@
 //! Every lane of the example media-mini, green; and for each gate one change that it refuses.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 use engine_tests::{Build, Engine, Example, Outcome, Setup, docker, nonce};
 
@@ -185,4 +186,42 @@ fn a_group_of_lanes_that_run_nothing_is_one_result_for_both_platforms() {
         "{}",
         outcome.metadata
     );
+}
+
+/// Steps share the cache of objects, and two of them compile the same at the same time (both interpreters' `python.exe`).
+/// In a container `$$` is 1 for both; here it is that of one shell for both.
+#[test]
+fn two_steps_may_compile_the_same_at_once() {
+    let example = Example::copy("media-mini");
+    example.edit("scripts/compile.sh", "/cache/", "cache/");
+    // A compiler that ends when both have written their object.
+    let both = r#"
+        set -eu
+        mkdir cache
+        . scripts/compile.sh
+        clang() {
+            for last; do :; done
+            echo compiled > "$last"
+            : > "wrote.$me"
+            for _ in $(seq 500); do
+                if [ -e wrote.1 ] && [ -e wrote.2 ]; then return; fi
+                sleep 0.01
+            done
+            exit 1
+        }
+        (me=1; compile src/python-main.c 1.obj) & one=$!
+        (me=2; compile src/python-main.c 2.obj) & two=$!
+        wait $one
+        wait $two
+        cmp 1.obj 2.obj
+    "#;
+    let output = Command::new("sh")
+        .args(["-c", both])
+        .current_dir(example.path())
+        .envs([("TRIPLE", "t"), ("OPTIMIZE", "2"), ("VERSION", "1")])
+        .output()
+        .expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let kept = std::fs::read_dir(example.file("cache")).expect("a cache");
+    assert_eq!(kept.count(), 1, "an object, and nothing that is not yet one");
 }
