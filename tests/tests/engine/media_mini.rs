@@ -223,5 +223,9 @@ fn two_steps_may_compile_the_same_at_once() {
         .expect("a shell");
     assert!(output.status.success(), "{output:?}");
     let kept = std::fs::read_dir(example.file("cache")).expect("a cache");
-    assert_eq!(kept.count(), 1, "an object, and nothing that is not yet one");
+    assert_eq!(
+        kept.count(),
+        1,
+        "an object, and nothing that is not yet one"
+    );
 }

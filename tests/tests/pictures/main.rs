@@ -331,6 +331,15 @@ fn gates_stand_at_the_edge_with_their_verdicts_and_the_slowest_chain_is_marked()
             "[...document.querySelectorAll('.row')].map((row) => row.ariaLabel).filter((text) => text.includes('not built'))",
         );
         assert_eq!(unbuilt, Vec::<String>::new());
+        // Nor does an output that is folded: it says what it is called.
+        let output = "document.querySelector('.group.output";
+        let name: String = page.eval(&format!("{output} .row .label').textContent"));
+        page.click(&format!("{output} .head')"));
+        let folded: String = page.eval(&format!("{output}').textContent"));
+        assert_eq!(folded, format!("output{name}"));
+        let marks: usize = page.eval("document.querySelectorAll('.group.output .mark').length");
+        assert_eq!(marks, 0);
+        page.click(&format!("{output} .head')"));
         let left = |page: &mut Page, name: &str| -> f64 {
             page.eval(&format!(
                 "document.querySelector('.group[aria-label=\"{name}\"]').getBoundingClientRect().left"

@@ -87,7 +87,7 @@ function drawLane(lane, folded, places) {
     const name = group.kind === "stage" ? group.name : group.kind === "output" ? "output" : `${group.kind} ${group.name}`;
     const head = el("button", {
       className: "head", type: "button", tabIndex: -1, title: name, "aria-expanded": String(!isFolded),
-    }, isFolded ? mark(worst(nodes)) : null, el("span", { className: "label" }, name));
+    }, isFolded && group.kind !== "output" ? mark(worst(nodes)) : null, el("span", { className: "label" }, name));
     head.dataset.group = number;
     const box = el("div", { className: `group ${group.kind}${nodes.some(isRed) ? " red" : ""}`, role: "group", "aria-label": name }, head);
     Object.assign(box.style, {
@@ -95,7 +95,7 @@ function drawLane(lane, folded, places) {
     });
     if (isFolded) {
       const counts = Object.keys(WORDS).map((state) => [nodes.filter((node) => node.state === state).length, WORDS[state]]);
-      const said = counts.filter(([count]) => count).map(([count, word]) => `${count} ${word}`);
+      const said = group.kind === "output" ? nodes.map(rowName) : counts.filter(([count]) => count).map(([count, word]) => `${count} ${word}`);
       box.classList.add("folded", worst(nodes));
       box.append(el("div", { className: "sum", title: said.join(", ") }, el("span", { className: "label" }, said.join(", ")),
         el("span", { className: "time" }, time ? seconds(time) : "")));
