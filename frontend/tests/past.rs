@@ -175,7 +175,18 @@ fn a_build_without_metadata_has_failed() {
     graph.write("progress", &rawjson(&ALL[..1]));
     let said = graph.pass("record --progress progress");
     assert!(
-        said.starts_with("one: build 1 FAILED: 1 run in 20.0 s"),
+        said.starts_with(
+            "one: build 1 FAILED: 1 run in 20.0 s, 0 cached, 0.0 s saved, 2 not reached\n"
+        ),
+        "{said}"
+    );
+    // What a step stands on came from the cache, also where nothing shows it.
+    graph.write("progress", &rawjson(&ALL[2..3]));
+    let said = graph.pass("record --progress progress");
+    assert!(
+        said.starts_with(
+            "one: build 2 FAILED: 1 run in 5.0 s, 1 cached, 20.0 s saved, 1 not reached\n"
+        ),
         "{said}"
     );
 }

@@ -47,6 +47,9 @@ pub struct Totals {
     pub cached: usize,
     /// Steps that failed or were cancelled.
     pub failed: usize,
+    /// Steps that a build which failed did not come to.
+    #[serde(default)]
+    pub unreached: usize,
     /// Seconds of the steps that ran, one after the other.
     pub seconds: f64,
     /// Seconds that the cached steps took when they last ran.
@@ -102,6 +105,7 @@ pub fn record(ledger: &Ledger, record: &Record<'_>) -> io::Result<Run> {
         .filter(|(_, (end, _))| *end == End::Ran)
         .map(|(id, _)| (*id).to_owned())
         .collect();
+    let reached = reached(manifest, &ends);
     let builds = before.as_ref().map(|old| Builds::new(old, manifest, &ran));
     let mut run = Run {
         at: Timestamp::now().to_string(),
@@ -118,7 +122,12 @@ pub fn record(ledger: &Ledger, record: &Record<'_>) -> io::Result<Run> {
     for node in &manifest.nodes {
         let (end, seconds) = ends.get(&*node.id).copied().unwrap_or((End::Unseen, 0.0));
         let learnt = history.nodes.entry(node.id.clone()).or_default();
-        run.totals.count(node, end, seconds, learnt.seconds);
+        match end {
+            End::Unseen if !record.ok && !reached.contains(&*node.id) => {
+                run.totals.unreached += usize::from(node.kind == Kind::Step);
+            }
+            _ => run.totals.count(node, end, seconds, learnt.seconds),
+        }
         if matches!(end, End::Ran | End::Cached) {
             learnt.built(&node.key, &node.own);
         }
@@ -194,6 +203,19 @@ pub(super) fn ends<'m>(
         }
     }
     ends
+}
+
+/// The nodes that the engine came to: those that it showed, and what these stand on, which need not be shown.
+fn reached<'m>(manifest: &'m Manifest, ends: &BTreeMap<&'m str, (End, f64)>) -> BTreeSet<&'m str> {
+    let seen = ends.iter().filter(|(_, (end, _))| *end != End::Unseen);
+    let mut reached: BTreeSet<&str> = seen.map(|(id, _)| *id).collect();
+    // What a node takes stands before it.
+    for node in manifest.nodes.iter().rev() {
+        if reached.contains(&*node.id) {
+            reached.extend(node.inputs.values().map(|input| &*input.node));
+        }
+    }
+    reached
 }
 
 /// The nodes whose names a vertex has: those of the longest beginning.

@@ -41,12 +41,16 @@ pub(super) fn markdown(run: &Run) -> String {
 
 fn headline(run: &Run) -> String {
     let totals = &run.totals;
-    let failed = match totals.failed {
-        0 => String::new(),
-        some => format!(", {some} failed or cancelled"),
-    };
+    let more = [
+        (totals.failed, "failed or cancelled"),
+        (totals.unreached, "not reached"),
+    ];
+    let more = more.iter().filter(|(count, _)| *count > 0);
+    let more: String = more
+        .map(|(count, what)| format!(", {count} {what}"))
+        .collect();
     format!(
-        "{}: build {} {}: {} run in {:.1} s, {} cached, {:.1} s saved{failed}",
+        "{}: build {} {}: {} run in {:.1} s, {} cached, {:.1} s saved{more}",
         run.lane,
         run.number,
         if run.ok { "succeeded" } else { "FAILED" },
