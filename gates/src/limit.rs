@@ -25,6 +25,8 @@ pub const BITCODE_STEPS: usize = 100_000;
 pub const TABLE_PAGES: usize = 2_048;
 /// Bytes of one name in a table.
 pub const NAME_BYTES: usize = 64 << 10;
+/// Bytes of all names that the tables of one file have.
+pub const NAMES_BYTES: usize = 256 << 20;
 /// DLLs and names that one image imports.
 pub const IMPORTS: usize = 1 << 20;
 /// Names or addresses that one file exports.
@@ -49,3 +51,21 @@ pub const NOTES: usize = 10_000;
 pub const FINGERPRINTS: usize = 10_000;
 /// Bytes of all signatures of an image.
 pub const SIGNATURE_BYTES: u64 = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_manual_names_every_limit_that_a_finding_can_name() {
+        let manual = include_str!("../../docs/gates.md");
+        let names = include_str!("limit.rs").lines().filter_map(|line| {
+            let (name, _) = line.strip_prefix("pub const ")?.split_once(':')?;
+            Some(name)
+        });
+        let mut count = 0;
+        for name in names.filter(|name| *name != "ZIP_RATIO_FROM") {
+            assert!(manual.contains(&format!("`{name}`")), "{name}");
+            count += 1;
+        }
+        assert!(count > 20, "{count} limits");
+    }
+}

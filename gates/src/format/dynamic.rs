@@ -263,6 +263,7 @@ fn table<'d, R: ReadRef<'d>>(
                 let aux: [u8; 16] = memory.bytes("a needed version", aux_at)?;
                 const WEAK: u16 = 2;
                 if u16_of(&aux, 4) & WEAK == 0 {
+                    memory.spend(file.len())?;
                     out.needs
                         .push((file.clone(), text(u32_of(&aux, 8).into())?));
                 }
@@ -318,12 +319,17 @@ where
         .symbols(endian, data, elf::SHT_DYNSYM)
         .map_err(parse)?;
     let mut out = Vec::new();
+    let mut room = limit::NAMES_BYTES;
     for symbol in table.symbols().iter() {
         let local = symbol.st_bind() == elf::STB_LOCAL;
         if local || symbol.st_shndx(endian) == elf::SHN_UNDEF || symbol.st_name(endian) == 0 {
             continue;
         }
         let name = symbol.name(endian, table.strings()).map_err(parse)?;
+        room = room.checked_sub(name.len()).ok_or_else(|| {
+            let most = limit::NAMES_BYTES;
+            Fault::Limit(format!("NAMES_BYTES: names of more than {most} bytes"))
+        })?;
         out.push(Defined {
             name: name.into(),
             address: symbol.st_value(endian).into(),
@@ -378,6 +384,35 @@ mod tests {
             super::bytes(bytes.as_slice(), table.address, table.size).unwrap(),
             [1, 2, 3]
         );
+    }
+
+    #[test]
+    fn one_long_name_that_everything_has_is_bounded() {
+        let long: &'static str = Box::leak("n".repeat(60_000).into_boxed_str());
+        let mut code = vec!["f"; 5_000];
+        code[0] = long;
+        let elf = fixture::Elf {
+            code,
+            ..fixture::Elf::default()
+        };
+        let mut bytes = elf.shared(62);
+        let word = |bytes: &[u8], at: usize| {
+            let word = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+            usize::try_from(word).unwrap()
+        };
+        let symbols = word(&bytes, word(&bytes, 40) + 64 + 24);
+        for at in (2..=5_000).map(|index| symbols + index * 24) {
+            bytes.copy_within(symbols + 24..symbols + 28, at);
+        }
+        let fault = defined(bytes.as_slice()).unwrap_err();
+        assert!(fault.to_string().contains("NAMES_BYTES"), "{fault}");
+
+        let elf = fixture::Elf {
+            needs: vec![(long, vec!["A_1"; 5_000])],
+            ..fixture::Elf::default()
+        };
+        let fault = read(elf.shared(62).as_slice()).unwrap_err();
+        assert!(fault.to_string().contains("NAMES_BYTES"), "{fault}");
     }
 
     #[test]

@@ -366,6 +366,7 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
             if end == 0 {
                 return Err(empty(what));
             }
+            self.memory.spend(end)?;
             names.push(|bytes| {
                 bytes.extend_from_slice(&text[..end]);
                 Ok::<(), Fault>(())
@@ -591,6 +592,30 @@ mod tests {
                 ("", fixture::Export::Code),
             ],
         }
+    }
+
+    #[test]
+    fn one_long_name_that_everything_imports_is_bounded() {
+        let mut names = vec!["f"; 30_000];
+        names[0] = Box::leak("n".repeat(10_000).into_boxed_str());
+        let pe = fixture::Pe {
+            imports: vec![("a.dll", names)],
+            ..fixture::Pe::default()
+        };
+        let mut bytes = pe.dll(AMD64);
+        let image = Image::open(bytes.as_slice()).unwrap();
+        let (table, _) = image.directory(pe::IMAGE_DIRECTORY_ENTRY_IMPORT).unwrap();
+        let [thunks, ..] = image.words::<5>("descriptor", table).unwrap();
+        // Its section begins in memory at 0x2000, in the file at 0x400.
+        let first = thunks as usize - 0x2000 + 0x400;
+        for at in (1..30_000).map(|index| first + index * 8) {
+            bytes.copy_within(first..first + 8, at);
+        }
+        let fault = Image::open(bytes.as_slice())
+            .unwrap()
+            .imports()
+            .unwrap_err();
+        assert!(fault.to_string().contains("NAMES_BYTES"), "{fault}");
     }
 
     fn text(import: &Import) -> String {

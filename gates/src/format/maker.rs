@@ -157,6 +157,18 @@ fn rich<'d, R: ReadRef<'d>>(data: R) -> Result<BTreeSet<Print>, Fault> {
     Ok(record.unmasked_entries().map(of).collect())
 }
 
+/// The most that all texts of a file's tables have: tables can name the same bytes again and again.
+const TEXT_BYTES: u64 = limit::NAME_BYTES as u64 * 16;
+
+/// What is left of `room` behind `what`.
+fn spend(room: u64, size: u64, what: &str) -> Result<u64, Fault> {
+    room.checked_sub(size).ok_or_else(|| {
+        Fault::Limit(format!(
+            "NAME_BYTES: {what}, {size} bytes and more than {TEXT_BYTES} in all"
+        ))
+    })
+}
+
 /// Where the debug information is, as the debug directory says.
 fn debug<'d, R: ReadRef<'d>>(
     data: R,
@@ -172,7 +184,7 @@ fn debug<'d, R: ReadRef<'d>>(
         )));
     }
     let directory = image.bytes(rva, size.into())?;
-    let mut prints = BTreeSet::new();
+    let (mut prints, mut room) = (BTreeSet::new(), TEXT_BYTES);
     for entry in directory.chunks_exact(ENTRY) {
         let word = |at: usize| {
             let bytes = entry.get(at..at + 4).and_then(|b| b.try_into().ok());
@@ -183,6 +195,7 @@ fn debug<'d, R: ReadRef<'d>>(
             continue;
         }
         let size = size.min(limit::NAME_BYTES as u64);
+        room = spend(room, size, "the places of debug information")?;
         let record = data.read_bytes_at(at, size).map_err(|()| {
             Fault::Damaged(
                 "the place of the debug information lies behind the file's end".to_owned(),
@@ -235,15 +248,12 @@ where
             .section_strings(endian, data, sections)
             .map_err(parse)?,
     };
-    let mut prints = BTreeSet::new();
+    let (mut prints, mut room) = (BTreeSet::new(), TEXT_BYTES);
     for section in sections {
         let name = named(section, endian, names);
-        let size: u64 = section.sh_size(endian).into();
-        if (name == b".comment" || section.sh_type(endian) == elf::SHT_NOTE)
-            && size > limit::NAME_BYTES as u64 * 16
-        {
-            let name = Name::new(name);
-            return Err(Fault::Limit(format!("NAME_BYTES: {name} of {size} bytes")));
+        if name == b".comment" || section.sh_type(endian) == elf::SHT_NOTE {
+            let size: u64 = section.sh_size(endian).into();
+            room = spend(room, size, &Name::new(name).to_string())?;
         }
         if name == b".comment" {
             let bytes = section.data(endian, data).map_err(parse)?;
@@ -369,5 +379,37 @@ mod tests {
         for end in 0..whole.len() {
             assert!(of_elf(&whole[..end]).is_err(), "{end}");
         }
+    }
+
+    #[test]
+    fn sections_that_share_a_long_text_are_bounded() {
+        let mut bytes = traced_elf(183, &["x"], &[1; 20]);
+        let section = |bytes: &[u8], index: usize| {
+            let table = u64::from_le_bytes(bytes[40..48].try_into().unwrap());
+            usize::try_from(table).unwrap() + index * 64
+        };
+        let count = usize::from(u16::from_le_bytes([bytes[60], bytes[61]]));
+        let comment = (0..count)
+            .map(|index| section(&bytes, index))
+            .find(|at| bytes[at + 4] == 1)
+            .unwrap();
+        // Sixty more of it, each with 60 kB of the file.
+        let header = bytes[comment..comment + 64].to_vec();
+        let (table, end) = (section(&bytes, 0), section(&bytes, count));
+        let mut headers = bytes[table..end].to_vec();
+        let long = bytes.len() as u64;
+        bytes.resize(bytes.len() + 60_100, b'c');
+        for index in 0..60_u64 {
+            let mut header = header.clone();
+            header[24..32].copy_from_slice(&(long + index).to_le_bytes());
+            header[32..40].copy_from_slice(&60_000_u64.to_le_bytes());
+            headers.extend_from_slice(&header);
+        }
+        let at = bytes.len() as u64;
+        bytes[40..48].copy_from_slice(&at.to_le_bytes());
+        bytes[60..62].copy_from_slice(&(u16::try_from(count).unwrap() + 60).to_le_bytes());
+        bytes.extend_from_slice(&headers);
+        let fault = of_elf(bytes.as_slice()).unwrap_err();
+        assert!(fault.to_string().contains("NAME_BYTES"), "{fault}");
     }
 }

@@ -40,6 +40,8 @@ pub struct Memory<'d, R: ReadRef<'d>> {
     last: Cell<Option<(u64, &'d [u8])>>,
     /// The span that was asked for last.
     last_span: Cell<usize>,
+    /// Bytes that names may still have.
+    room: Cell<usize>,
 }
 
 impl<'d, R: ReadRef<'d>> Memory<'d, R> {
@@ -54,6 +56,7 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
             pages: RefCell::default(),
             last: Cell::default(),
             last_span: Cell::default(),
+            room: Cell::new(limit::NAMES_BYTES),
         }
     }
 
@@ -111,11 +114,26 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// The bytes up to the next zero.
     ///
     /// # Errors
-    /// As [`Self::bytes`]; [`Fault::Limit`] when there is no zero for [`limit::NAME_BYTES`].
+    /// As [`Self::bytes`]; [`Fault::Limit`] when there is no zero for [`limit::NAME_BYTES`], or
+    /// when all names have more than [`limit::NAMES_BYTES`].
     pub fn text(&self, what: &str, address: u64) -> Result<Vec<u8>, Fault> {
         let mut out = Vec::new();
         self.append(what, address, &mut out)?;
         Ok(out)
+    }
+
+    /// Takes the bytes of a name from what all names together may have: a table can name the same
+    /// text a million times.
+    ///
+    /// # Errors
+    /// [`Fault::Limit`] when that is used up.
+    pub fn spend(&self, bytes: usize) -> Result<(), Fault> {
+        let room = self.room.get().checked_sub(bytes).ok_or_else(|| {
+            let most = limit::NAMES_BYTES;
+            Fault::Limit(format!("NAMES_BYTES: names of more than {most} bytes"))
+        })?;
+        self.room.set(room);
+        Ok(())
     }
 
     /// Appends the bytes up to the next zero to `out`.
@@ -123,6 +141,12 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// # Errors
     /// As [`Self::text`]; `out` may then have a part of them.
     pub fn append(&self, what: &str, address: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let before = out.len();
+        self.read(what, address, out)?;
+        self.spend(out.len() - before)
+    }
+
+    fn read(&self, what: &str, address: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
         let span = self.span(what, address)?;
         let before = out.len();
         let mut at = address;
@@ -304,5 +328,19 @@ mod tests {
         };
         let memory = Memory::new(file.as_slice(), vec![span]);
         assert!(matches!(memory.text("x", 0), Err(Fault::Limit(_))));
+    }
+
+    #[test]
+    fn the_same_name_again_and_again_is_bounded() {
+        let file = [vec![b'a'; limit::NAME_BYTES - 1], vec![0]].concat();
+        let span = Span {
+            address: 0,
+            size: 1 << 20,
+            offset: 0,
+            held: file.len() as u64,
+        };
+        let memory = Memory::new(file.as_slice(), vec![span]);
+        let fault = (0..5_000).find_map(|_| memory.text("x", 0).err()).unwrap();
+        assert!(fault.to_string().contains("NAMES_BYTES"), "{fault}");
     }
 }

@@ -32,7 +32,7 @@ impl Names {
             self.bytes.reserve(FIRST);
         }
         let written = write(&mut self.bytes);
-        // Bounds on names and their number keep far away from 4 GiB; what came over it is cut off.
+        // limit::NAMES_BYTES keeps far away from 4 GiB; what came over it is cut off.
         match u32::try_from(self.bytes.len()) {
             Ok(end) if written.is_ok() => self.ends.push(end),
             _ => self.bytes.truncate(before),

@@ -207,6 +207,29 @@ fn what_is_wanted_may_stand_in_the_names_of_other_files() {
 }
 
 #[test]
+fn names_of_zip_members_count_as_those_of_files_do() {
+    let dll = dll_with(AMD64, ".hip_fat", &two());
+    let wheel = fixture::zip(&[
+        ("r/ggml-hip.dll", &dll),
+        ("r/lazy_gfx1201.dat", b"x"),
+        ("r/lazy_gfx942.dat", b"x"),
+        (
+            "r/code.fb",
+            &[&[7; 9][..], &code_object(GFX1201, 3)].concat(),
+        ),
+    ]);
+    let tree = Tree::new(&[("a.whl", wheel.unwrap())]);
+    let ask = json!({"wanted": [{"file": "a.whl!r/*.dll", "from": "a.whl!r/lazy_*.dat"}]});
+    let start = "GPU001 a.whl!r/ggml-hip.dll(gfx942): ";
+    one(&findings(&tree.inspect("gpu", TARGET, ask)), start);
+    let mut ask = json!({"wanted": [{"file": "a.whl!r/code.fb", "targets": ["gfx1201"]}]});
+    let start = "GPU001 a.whl!r/code.fb(gfx1201): found nothing";
+    one(&findings(&tree.inspect("gpu", TARGET, ask.clone())), start);
+    ask["anywhere"] = json!(["a.whl!**/*.fb"]);
+    assert_eq!(findings(&tree.inspect("gpu", TARGET, ask)), [""; 0]);
+}
+
+#[test]
 fn containers_that_are_no_binaries_are_looked_through_when_asked() {
     let mut module = vec![7; 300_000];
     module.extend_from_slice(b"\x7fELF and no more");
@@ -268,6 +291,11 @@ fn a_bundle_that_cannot_be_read_is_found() {
             "16 EiB compressed",
             set(&compressed(3, 1, &good).unwrap(), 8, &huge),
             None,
+        ),
+        (
+            "a window of 4 GiB",
+            set(&packed, 28, &[0, 0xb0]),
+            Some("DEVICE_WINDOW"),
         ),
         ("rubbish behind", [&good[..], b"rubbish"].concat(), None),
         (

@@ -6,6 +6,7 @@ use std::io::{BufReader, Read};
 
 use flate2::bufread::ZlibDecoder;
 use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::errors::FrameDecoderError;
 
 use super::source::{Inflated, Source, Span};
 use super::target::{self, Target};
@@ -82,7 +83,12 @@ pub(super) fn compressed(
         }
         1 => {
             let decoder = StreamingDecoder::new_with_max_window_size(packed, limit::DEVICE_WINDOW)
-                .map_err(|e| Fault::Damaged(format!("it cannot be inflated: {e}")))?;
+                .map_err(|error| match error {
+                    FrameDecoderError::WindowSizeTooBig { requested, .. } => {
+                        Fault::Limit(format!("DEVICE_WINDOW: {requested} bytes"))
+                    }
+                    error => Fault::Damaged(format!("it cannot be inflated: {error}")),
+                })?;
             let decoder = inflate(decoder, inflated, place, found)?;
             decoder.into_inner().used()
         }
