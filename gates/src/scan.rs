@@ -32,7 +32,8 @@ pub trait Visit: Sync {
     /// Its rule for a zip that contradicts itself.
     const ZIP: Rule = rule::ZIP;
 
-    /// Whether a zip member with these first bytes, this size and name is inflated and shown.
+    /// Whether a zip member with these first bytes, this size and name is inflated and shown;
+    /// `name` is the one that it has in reports.
     fn wants(&self, head: &[u8], size: u64, name: &[u8]) -> bool;
 
     /// Looks at a file or zip member. Zips are shown as what is in them, not as themselves.
@@ -64,6 +65,8 @@ pub trait Visit: Sync {
 pub struct Entry<'e, 'a> {
     /// Its name in reports.
     pub name: &'e Name,
+    /// Its further names: hard links.
+    pub also: &'e [Name],
     /// What its first bytes say.
     pub magic: Magic,
     /// Whether its name says that it is a binary.
@@ -77,6 +80,11 @@ pub struct Entry<'e, 'a> {
 }
 
 impl<'e, 'a> Entry<'e, 'a> {
+    /// All names that it has.
+    pub fn names(&self) -> impl Iterator<Item = &'e Name> {
+        std::iter::once(self.name).chain(self.also)
+    }
+
     /// All of it.
     #[must_use]
     pub fn whole(&self) -> Window<'e, 'a> {
@@ -120,7 +128,7 @@ pub fn tree<V: Visit>(roots: &[Root], visitor: &V) -> Result<Scanned<V::Fact>, F
         let blocks = fs::File::open(&file.path)
             .and_then(Blocks::new)
             .map_err(io)?;
-        one(visitor, &file.name, Box::new(blocks), part)
+        named(visitor, &file.name, &file.also, Box::new(blocks), part)
     })
 }
 
@@ -177,10 +185,22 @@ pub fn one<V: Visit>(
     input: Box<dyn ReadSeek + '_>,
     part: &mut Part<V::Fact>,
 ) -> Result<(), Failure> {
+    named(visitor, name, &[], input, part)
+}
+
+/// [`one`] for a file of several names.
+fn named<V: Visit>(
+    visitor: &V,
+    name: &Name,
+    also: &[Name],
+    input: Box<dyn ReadSeek + '_>,
+    part: &mut Part<V::Fact>,
+) -> Result<(), Failure> {
     let mut budget = limit::ZIP_TOTAL_BYTES;
     let scan = Scan {
         visitor,
         name,
+        also,
         depth: 0,
     };
     scan.run(input, &mut budget, part)
@@ -189,6 +209,7 @@ pub fn one<V: Visit>(
 struct Scan<'v, V> {
     visitor: &'v V,
     name: &'v Name,
+    also: &'v [Name],
     /// How many zips it lies in.
     depth: usize,
 }
@@ -213,6 +234,7 @@ impl<V: Visit> Scan<'_, V> {
         self.check(&trouble)?;
         let entry = Entry {
             name: self.name,
+            also: self.also,
             magic: magic::sniff(head, len),
             claims: magic::claims_binary(self.name.bytes()),
             cache: &cache,
@@ -264,7 +286,9 @@ impl<V: Visit> Scan<'_, V> {
         }
         for index in 0..list.len() {
             let result = list.member(index, budget, |head, size, name| {
-                magic::sniff(head, size) == Magic::Zip || self.visitor.wants(head, size, name)
+                let name = self.name.zip_member(name);
+                magic::sniff(head, size) == Magic::Zip
+                    || self.visitor.wants(head, size, name.bytes())
             });
             self.check(trouble)?;
             let name = |member: &[u8]| self.name.zip_member(member);
@@ -282,10 +306,11 @@ impl<V: Visit> Scan<'_, V> {
                         self.name
                     )));
                 }
-                zip::Member::Bytes(member, bytes) => {
+                zip::Member::Bytes(member, bytes, _large) => {
                     let scan = Scan {
                         visitor: self.visitor,
                         name: &name(&member),
+                        also: &[],
                         depth: self.depth + 1,
                     };
                     scan.run(Box::new(io::Cursor::new(bytes)), budget, part)?;

@@ -1,6 +1,6 @@
 //! Lists a tree: every entry once, in the order of its name's bytes, links not followed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Root {
 /// What a walk found.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Regular files, sorted by name; of several hard links only the first.
+    /// Regular files, sorted by name; several hard links are one, under the first.
     pub files: Vec<File>,
     /// Symbolic links and reparse points, sorted by name.
     pub links: Vec<Link>,
@@ -49,6 +49,8 @@ pub struct Link {
 pub struct File {
     /// Its name in reports: label and path, `/` between them.
     pub name: Name,
+    /// Its further names: hard links.
+    pub also: Vec<Name>,
     /// Where it lies.
     pub path: PathBuf,
     id: Option<(u64, u64)>,
@@ -82,6 +84,7 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
             (files, bytes) = (1, meta.len());
             tree.files.push(File {
                 name,
+                also: Vec::new(),
                 path: root.path.clone(),
                 id: id(&meta),
             });
@@ -114,6 +117,7 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
                     bytes += meta.len();
                     tree.files.push(File {
                         name,
+                        also: Vec::new(),
                         path,
                         id: id(&meta),
                     });
@@ -126,11 +130,18 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
     }
     tree.files.sort_by(|a, b| a.name.cmp(&b.name));
     tree.links.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut seen = BTreeSet::new();
-    let before = tree.files.len();
-    tree.files
-        .retain(|file| file.id.is_none_or(|id| seen.insert(id)));
-    tree.hard_links = (before - tree.files.len()) as u64;
+    let mut first = BTreeMap::new();
+    for file in std::mem::take(&mut tree.files) {
+        let place = tree.files.len();
+        let first = file.id.map(|id| *first.entry(id).or_insert(place));
+        match first.and_then(|first| tree.files.get_mut(first)) {
+            Some(first) => {
+                first.also.push(file.name);
+                tree.hard_links += 1;
+            }
+            None => tree.files.push(file),
+        }
+    }
     Ok(tree)
 }
 
@@ -180,6 +191,7 @@ mod tests {
             ["t/a"],
             "the first name in byte order stands for both"
         );
+        assert_eq!(tree.files[0].also, [Name::from("t/sub/z")]);
         assert_eq!((tree.links.len(), tree.hard_links, tree.special), (3, 1, 1));
         assert_eq!(tree.roots, [(Name::from("t"), 2, 4)]);
     }

@@ -1,6 +1,8 @@
 //! Zips: wheels, jars, packages. Members are inflated one at a time, and only when they matter.
 
+use std::cell::Cell;
 use std::io::{BufReader, Read};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -21,12 +23,44 @@ pub enum Member {
     Link,
     /// Of no interest; not inflated.
     Plain,
-    /// Its name and its content, checked against its checksum.
-    Bytes(Vec<u8>, Vec<u8>),
+    /// Its name and its content, checked against its checksum; keep [`Large`] as long as that.
+    Bytes(Vec<u8>, Vec<u8>, Option<Large>),
     /// Its name and why it cannot be believed.
     Fault(Vec<u8>, Fault),
     /// This many bytes could not be had: not the zip's fault.
     NoMemory(u64),
+}
+
+/// The right to have a large member in memory. One thread has it at a time, and then for what is
+/// nested in the member too: so memory does not grow with the number of cores.
+pub struct Large {
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// Bytes from which a member is large.
+const LARGE: u64 = 64 << 20;
+/// Whose turn it is.
+static TURN: Mutex<()> = Mutex::new(());
+thread_local! {
+    static HELD: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Large {
+    /// Waits for the right, when a member of this size needs it and this thread has it not yet.
+    fn of(size: u64) -> Option<Self> {
+        if size < LARGE || HELD.replace(true) {
+            return None;
+        }
+        // Who panics while it is his turn leaves nothing half done.
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Self { _turn: turn })
+    }
+}
+
+impl Drop for Large {
+    fn drop(&mut self) {
+        HELD.set(false);
+    }
 }
 
 impl<'a> Zip<'a> {
@@ -96,6 +130,7 @@ impl<'a> Zip<'a> {
         if let Some(why) = over(size, packed, *budget) {
             return Member::Fault(name, Fault::Limit(why));
         }
+        let large = Large::of(size);
         let room = usize::try_from(size.saturating_sub(bytes.len() as u64)).unwrap_or(usize::MAX);
         if bytes.try_reserve_exact(room).is_err() {
             return Member::NoMemory(size);
@@ -110,7 +145,7 @@ impl<'a> Zip<'a> {
             ),
             Ok(_) => {
                 *budget = budget.saturating_sub(size);
-                Member::Bytes(name, bytes)
+                Member::Bytes(name, bytes, large)
             }
         }
     }
@@ -134,4 +169,49 @@ fn over(size: u64, packed: u64, budget: u64) -> Option<String> {
 
 fn fault(error: &ZipError) -> Fault {
     Fault::Damaged(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn of_large_members_one_is_in_memory_at_a_time_and_what_is_nested_in_it() {
+        let content = vec![7; usize::try_from(LARGE).unwrap()];
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let stored = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored);
+        zip.start_file("m", stored).unwrap();
+        zip.write_all(&content).unwrap();
+        drop(content);
+        let bytes = zip.finish().unwrap().into_inner();
+        let take = || {
+            let mut zip = Zip::open(Watched::new(Cursor::new(&bytes[..]))).unwrap();
+            let mut budget = limit::ZIP_TOTAL_BYTES;
+            match zip.member(0, &mut budget, |_, _, _| true) {
+                Member::Bytes(_, bytes, large) => (bytes.len(), large),
+                _ => panic!("no bytes"),
+            }
+        };
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let (_, large) = take();
+                    assert!(large.is_some());
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    thread::sleep(Duration::from_millis(100));
+                    // Does not wait for itself.
+                    assert!(take().1.is_none());
+                    now.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 1);
+    }
 }

@@ -131,7 +131,7 @@ impl Visit for Files<'_> {
             .expect
             .iter()
             .enumerate()
-            .filter(|(_, (glob, _))| glob.matches(entry.name.bytes()))
+            .filter(|(_, (glob, _))| entry.names().any(|name| glob.matches(name.bytes())))
             .map(|(index, (_, expect))| (index, *expect))
             .collect();
         if bound.is_empty() {

@@ -250,6 +250,8 @@ impl Visit for Files {
 
     fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<Fact>) -> Result<(), Failure> {
         const OBJECT: u16 = 1;
+        let also = entry.also.iter().cloned().map(Fact::Other);
+        part.facts.extend(also);
         let name = entry.name.clone();
         let fact = match entry.magic {
             Magic::Elf => match dynamic::read(entry.whole()) {

@@ -211,6 +211,18 @@ struct Files<'a> {
     unwanted: &'a [(Glob, &'a Unwanted)],
 }
 
+impl Files<'_> {
+    /// Whether some row of `wanted` speaks of a file of this name.
+    fn speaks_of(&self, name: &[u8]) -> bool {
+        self.wanted.iter().any(|needs| {
+            let mut globs = [Some(&needs.file), needs.from.as_ref()]
+                .into_iter()
+                .flatten();
+            globs.any(|glob| glob.matches(name))
+        })
+    }
+}
+
 impl Visit for Files<'_> {
     type Fact = File;
 
@@ -218,12 +230,16 @@ impl Visit for Files<'_> {
         magic::is_binary(magic::sniff(head, size))
             || device::is_device_file(head)
             || self.anywhere.iter().any(|glob| glob.matches(name))
+            || self.speaks_of(name)
     }
 
     fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<File>) -> Result<(), Failure> {
         let name = entry.name;
-        let matches = |glob: &Glob| glob.matches(name.bytes());
-        let found = device::look(entry, self.anywhere.iter().any(matches));
+        let anywhere = entry.names().any(|name| {
+            let mut globs = self.anywhere.iter();
+            globs.any(|glob| glob.matches(name.bytes()))
+        });
+        let found = device::look(entry, anywhere);
         let seen = &mut part.seen;
         let at = |place: &[u8]| match place {
             [] => name.clone(),
@@ -263,14 +279,10 @@ impl Visit for Files<'_> {
             numbers.insert("code-objects".to_owned(), found.codes.len() as u64);
             seen.item(name, "gpu", numbers);
         }
-        let named = self
-            .wanted
-            .iter()
-            .any(|needs| matches(&needs.file) || needs.from.as_ref().is_some_and(matches));
-        if named {
+        for name in entry.names().filter(|name| self.speaks_of(name.bytes())) {
             part.facts.push(File {
                 name: name.clone(),
-                targets,
+                targets: targets.clone(),
             });
         }
         Ok(())

@@ -181,7 +181,7 @@ fn members(
         let member = list.member(index, budget, |_, _, _| true);
         check()?;
         match member {
-            zip::Member::Bytes(name, bytes) => {
+            zip::Member::Bytes(name, bytes, _large) => {
                 seen += 1;
                 let subject = subject.zip_member(&name);
                 look(needles, &subject, &name, found);

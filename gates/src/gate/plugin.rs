@@ -15,9 +15,9 @@ use crate::glob::Glob;
 use crate::list;
 use crate::name::Name;
 use crate::rule::{self, Rule};
-use crate::scan::{self, Entry, Part, Visit};
+use crate::scan::{self, Entry, Part, Scanned, Visit};
 use crate::seen::Seen;
-use crate::walk::Root;
+use crate::walk::{Link, Root};
 
 const MISSING: Rule = Rule::new("PLG001", "a plugin that must be there is not");
 const PRESENT: Rule = Rule::new("PLG002", "a plugin that must not be there is");
@@ -61,8 +61,13 @@ impl Check for Plugins {
                 false => |a, b| a == b,
             },
         };
-        let Part { seen: found, facts } = scan::tree(roots, &files)?.part;
+        let Scanned { part, links } = scan::tree(roots, &files)?;
+        let Part { seen: found, facts } = part;
         seen.add(found);
+        // Hosts follow links, so one may no more be there than a file; it is no plugin for that.
+        for Link { name, .. } in &links {
+            files.unwanted(name, &mut seen);
+        }
         let there: BTreeSet<usize> = facts.iter().filter_map(|(row, _)| *row).collect();
         for (index, plugin) in plugins.iter().enumerate() {
             let subject = Name::from(plugin.file.as_str());
@@ -72,6 +77,12 @@ impl Check for Plugins {
             if let Some(reason) = plugin.absent_on.get(&files.target) {
                 seen.count("absent", &subject, &[]);
                 seen.note("absent", &subject, reason.clone());
+                continue;
+            }
+            let exact = |link: &Link| files.is(plugin, &link.name, |a, b| a == b);
+            if links.iter().any(exact) {
+                let why = format!("{} (there is a link of this name, no file)", plugin.why);
+                seen.wrong(MISSING, &subject, why);
                 continue;
             }
             let like = facts.iter().find(|(_, name)| {
@@ -222,54 +233,52 @@ struct Files<'a> {
     same: fn(&[u8], &[u8]) -> bool,
 }
 
-impl Visit for Files<'_> {
-    /// The row of a file, and its name.
-    type Fact = (Option<usize>, Name);
-
-    fn wants(&self, _head: &[u8], _size: u64, _name: &[u8]) -> bool {
-        false
+impl Files<'_> {
+    /// Whether a name is that of a plugin, by `same`.
+    fn is(&self, plugin: &Plugin, name: &Name, same: fn(&[u8], &[u8]) -> bool) -> bool {
+        let mut labels = self.labels.iter();
+        labels.any(|label| same(label.join(plugin.file.as_bytes()).bytes(), name.bytes()))
     }
 
-    fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<Self::Fact>) -> Result<(), Failure> {
-        let name = entry.name.bytes();
-        let at = |plugin: &Plugin, same: fn(&[u8], &[u8]) -> bool| {
-            let file = plugin.file.as_bytes();
-            let mut labels = self.labels.iter();
-            labels.any(|label| same(label.join(file).bytes(), name))
-        };
-        let row = self.plugins.iter().position(|p| at(p, |a, b| a == b));
-        part.facts.push((row, entry.name.clone()));
-        let seen = &mut part.seen;
+    /// The row of a name.
+    fn row(&self, name: &Name) -> Option<usize> {
+        let mut plugins = self.plugins.iter();
+        plugins.position(|plugin| self.is(plugin, name, |a, b| a == b))
+    }
+
+    /// What may not have this name.
+    fn unwanted(&self, name: &Name, seen: &mut Seen) {
         for plugin in self.plugins {
             if let Some(reason) = plugin.absent_on.get(&self.target)
-                && at(plugin, self.same)
+                && self.is(plugin, name, self.same)
             {
                 let why = format!("{} does not have it: {reason}", self.target);
-                seen.wrong(PRESENT, entry.name, why);
+                seen.wrong(PRESENT, name, why);
             }
         }
-        let Some(plugin) = row.map(|index| &self.plugins[index]) else {
-            seen.counts.other += 1;
-            if self.within.iter().any(|glob| glob.matches(name)) {
-                let why = "no row of the contract has this file";
-                seen.wrong(UNLISTED, entry.name, why);
-            }
-            return Ok(());
-        };
+        let within = self.within.iter().any(|glob| glob.matches(name.bytes()));
+        if within && self.row(name).is_none() {
+            let why = "no row of the contract has this file";
+            seen.wrong(UNLISTED, name, why);
+        }
+    }
+
+    /// Holds a file against the row of one of its names.
+    fn hold(&self, entry: &Entry<'_, '_>, name: &Name, plugin: &Plugin, seen: &mut Seen) {
         let file = match Exported::open(entry.whole(), entry.magic) {
             Ok(Some(file)) => file,
             Ok(None) => {
                 let fault = Fault::Damaged("it is neither a PE image nor an ELF file".to_owned());
-                seen.fault(rule::DAMAGED, entry.name, "plugin", &fault);
-                return Ok(());
+                seen.fault(rule::DAMAGED, name, "plugin", &fault);
+                return;
             }
             Err(fault) => {
-                seen.fault(rule::DAMAGED, entry.name, "table of exports", &fault);
-                return Ok(());
+                seen.fault(rule::DAMAGED, name, "table of exports", &fault);
+                return;
             }
         };
         for export in &plugin.exports {
-            let subject = entry.name.archive_member(export.as_bytes());
+            let subject = name.archive_member(export.as_bytes());
             let why = match file.find(export) {
                 Some(Export::Code) => continue,
                 Some(Export::Data(..)) => "it is data".to_owned(),
@@ -279,11 +288,28 @@ impl Visit for Files<'_> {
             seen.wrong(EXPORT, &subject, format!("{why}; {}", plugin.why));
         }
         let symbols = plugin.exports.len() as u64;
-        seen.count(
-            "plugin",
-            entry.name,
-            &[("plugins", 1), ("symbols", symbols)],
-        );
+        seen.count("plugin", name, &[("plugins", 1), ("symbols", symbols)]);
+    }
+}
+
+impl Visit for Files<'_> {
+    /// The row of a file, and its name.
+    type Fact = (Option<usize>, Name);
+
+    fn wants(&self, _head: &[u8], _size: u64, _name: &[u8]) -> bool {
+        false
+    }
+
+    fn visit(&self, entry: &Entry<'_, '_>, part: &mut Part<Self::Fact>) -> Result<(), Failure> {
+        for name in entry.names() {
+            let row = self.row(name);
+            part.facts.push((row, name.clone()));
+            self.unwanted(name, &mut part.seen);
+            match row {
+                Some(index) => self.hold(entry, name, &self.plugins[index], &mut part.seen),
+                None => part.seen.counts.other += 1,
+            }
+        }
         Ok(())
     }
 }

@@ -52,7 +52,7 @@ impl Contents {
             let member = list.member(index, &mut budget, |_, _, _| true);
             check()?;
             match member {
-                zip::Member::Bytes(member, bytes) => {
+                zip::Member::Bytes(member, bytes, _large) => {
                     each(&member, &bytes);
                     if keep(&member) {
                         contents.members.push((member, bytes));

@@ -1,5 +1,8 @@
 //! Plugins that a contract asks for.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use gates::fixture::{AMD64, ARM64, Elf, Export, Pe};
 use serde_json::{Value, json};
 
@@ -108,6 +111,35 @@ fn a_file_among_the_plugins_must_be_in_the_contract() {
     ];
     let ask = json!({"plugins": [row("p/a.dll", "f")], "within": ["p/*.dll"]});
     one(&look(&files, ask), "PLG004 p/b.dll: ");
+}
+
+#[test]
+fn further_names_of_a_file_count_as_the_first_does() {
+    let tree = Tree::new(&[("a/0.dll", plugin(&[("f", Export::Code)]))]);
+    fs::create_dir(tree.0.path().join("p")).unwrap();
+    let at = |name: &str| tree.0.path().join(name);
+    fs::hard_link(at("a/0.dll"), at("p/hard.dll")).unwrap();
+    symlink("../a/0.dll", at("p/soft.dll")).unwrap();
+    let see = |ask: Value| findings(&tree.inspect("plugin", TARGET, ask));
+    assert_eq!(see(json!({"plugins": [row("p/hard.dll", "f")]})), [""; 0]);
+    one(
+        &see(json!({"plugins": [row("p/hard.dll", "g")]})),
+        "PLG003 p/hard.dll(g): it is not exported",
+    );
+    one(
+        &see(json!({"plugins": [row("p/soft.dll", "f")]})),
+        "PLG001 p/soft.dll: webrtc (there is a link of this name, no file)",
+    );
+    for name in ["p/hard.dll", "p/soft.dll"] {
+        let mut row = row(name, "f");
+        row["absent-on"] = json!({"windows/arm64": "no driver"});
+        let start = format!("PLG002 {name}: windows/arm64 does not have it");
+        assert!(see(json!({"plugins": [row]}))[0].starts_with(&start));
+    }
+    let ask = json!({"plugins": [row("a/0.dll", "f")], "within": ["p/*.dll"]});
+    let found = see(ask);
+    assert!(found[0].starts_with("PLG004 p/hard.dll: "), "{found:#?}");
+    assert!(found[1].starts_with("PLG004 p/soft.dll: "), "{found:#?}");
 }
 
 #[test]
