@@ -13,6 +13,7 @@ mod breakages;
 mod costs;
 mod discipline;
 mod edges;
+mod floors;
 mod llb;
 mod plans;
 mod tags;
