@@ -5,6 +5,7 @@
 mod read;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -64,6 +65,9 @@ pub struct Part {
     pub class: Option<String>,
     /// What its content says that it is.
     pub format: &'static str,
+    /// Code for GPUs in it, as the gate `gpu` sees it: how many pieces for each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub gpu: BTreeMap<String, u64>,
     /// Traces of who built it, as the gate `census` sees them.
     pub built: Vec<String>,
     /// Its name.

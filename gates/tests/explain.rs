@@ -108,6 +108,34 @@ fn an_archive_tells_the_machine_of_each_member() {
 }
 
 #[test]
+fn code_for_gpus_is_told_by_gpu_wherever_it_lies() {
+    let code = |flags| fixture::code_object(flags, 3);
+    let (one, other) = (code(0x41), code(0x4e));
+    let id = |gpu: &str| format!("hipv4-amdgcn-amd-amdhsa--{gpu}");
+    let bundle = fixture::bundle(&[(&id("gfx1100"), &one), (&id("gfx1201"), &other)]);
+    let library = fixture::elf_with(62, 3, ".hip_fatbin", &bundle);
+    let told = "  code for GPUs:\n    gfx1100: 1\n    gfx1201: 1\n";
+    for (name, bytes) in [
+        ("libx.so", library.clone()),
+        ("x.hipfb", bundle.clone()),
+        ("x.lib", fixture::archive(&[("a.o", &library)])),
+        ("x.zip", fixture::zip(&[("k/x.hipfb", &bundle)]).unwrap()),
+    ] {
+        let text = shown(name, &bytes, &[]);
+        assert!(text.contains(told) && text.starts_with("exit 0"), "{text}");
+    }
+    let (_, text, _) = run("x.co", &one, &["--format", "json"]);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["parts"][0]["gpu"]["gfx1100"], 1);
+    let wrong = fixture::bundle(&[(&id("gfx1100"), &other)]);
+    let text = shown("x.hipfb", &wrong, &[]);
+    let error = "error: GPU004 x.hipfb: found gfx1201, expected gfx1100";
+    assert!(text.contains(error) && text.starts_with("exit 1"), "{text}");
+    let text = shown("libx.so", &library[..library.len() - 300], &[]);
+    assert!(text.starts_with("exit 1"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_read_is_told_and_ends_with_1() {
     let whole = image();
     let cut = &whole[..whole.len() - 1];

@@ -1,6 +1,6 @@
 //! Reads what there is to tell of a file, format by format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use object::read::{ReadCache, ReadRef};
@@ -13,7 +13,8 @@ use crate::format::dynamic::{self, Dynamic, Stack};
 use crate::format::image::{self, Exports, Image, Symbol};
 use crate::format::magic::{self, Magic};
 use crate::format::maker;
-use crate::format::{Fault, archive, machine, noun};
+use crate::format::{Fault, archive, device, machine, noun};
+use crate::gate::gpu;
 use crate::input::ReadSeek;
 use crate::name::Name;
 use crate::rule;
@@ -27,7 +28,9 @@ impl Visit for Facts {
     type Fact = Part;
 
     fn wants(&self, head: &[u8], size: u64, name: &[u8]) -> bool {
-        magic::claims_binary(name) || magic::is_binary(magic::sniff(head, size))
+        magic::claims_binary(name)
+            || magic::is_binary(magic::sniff(head, size))
+            || device::is_device_file(head)
     }
 
     fn visit(&self, entry: &Entry<'_, '_>, part: &mut scan::Part<Part>) -> Result<(), Failure> {
@@ -75,6 +78,7 @@ struct Told<'t, 'e, 'a> {
 impl Told<'_, '_, '_> {
     fn part(mut self) -> Part {
         let (magic, data) = (self.entry.magic, self.entry.whole());
+        let before = self.seen.findings.len();
         let (mut class, mut facts) = (None, super::Facts::None {});
         let mut prints = BTreeSet::new();
         match magic {
@@ -104,7 +108,16 @@ impl Told<'_, '_, '_> {
             let why = "the name says binary, the content is something else";
             self.seen.wrong(rule::DAMAGED, self.entry.name, why);
         }
+        // What cannot be read is told once.
+        let pieces = match self.seen.findings.len() == before {
+            true => gpu::told(&device::look(self.entry, false), self.entry.name, self.seen),
+            false => BTreeMap::new(),
+        };
         Part {
+            gpu: pieces
+                .iter()
+                .map(|(target, count)| (target.to_string(), *count))
+                .collect(),
             built: prints.iter().map(ToString::to_string).collect(),
             bytes: self.entry.len,
             class,

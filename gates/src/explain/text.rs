@@ -80,6 +80,10 @@ impl Out {
         let bytes = number(part.bytes, "byte");
         self.line(1, format_args!("{}{class}, {bytes}", part.format));
         self.list("built by", &part.built, String::clone);
+        let gpus: Vec<(&String, &u64)> = part.gpu.iter().collect();
+        self.list("code for GPUs", &gpus, |(gpu, count)| {
+            format!("{gpu}: {count}")
+        });
         match &part.facts {
             Facts::Pe(pe) => self.pe(pe),
             Facts::Elf(elf) => self.elf(elf),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Check, Keys, NoKeys};
 use crate::arch_table::Row;
 use crate::exit::Failure;
-use crate::format::device::{self, Target};
+use crate::format::device::{self, Found, Target};
 use crate::format::magic;
 use crate::glob::Glob;
 use crate::name::Name;
@@ -205,6 +205,30 @@ struct File {
     targets: BTreeMap<Target, u64>,
 }
 
+/// Tells what cannot be read, loaded or believed of the code in a file; counts its pieces by GPU.
+pub(crate) fn told(found: &Found, name: &Name, seen: &mut Seen) -> BTreeMap<Target, u64> {
+    let at = |place: &[u8]| match place {
+        [] => name.clone(),
+        place => name.archive_member(place),
+    };
+    for (place, fault) in &found.faults {
+        seen.fault(rule::DAMAGED, &at(place), "code for GPUs", fault);
+    }
+    let mut targets: BTreeMap<Target, u64> = BTreeMap::new();
+    for (place, code) in &found.codes {
+        if let Some(why) = code.unlinked {
+            let why = format!("code for {}: {why}", code.target);
+            seen.wrong(UNLINKED, &at(place), why);
+        }
+        if let Some(said) = &code.said {
+            let why = "the bundle says another GPU than the code in it";
+            seen.differs(OTHER, &at(place), code.target.as_str(), said, why);
+        }
+        *targets.entry(code.target.clone()).or_default() += 1;
+    }
+    targets
+}
+
 struct Files<'a> {
     anywhere: Vec<Glob>,
     wanted: &'a [Needs<'a>],
@@ -241,25 +265,7 @@ impl Visit for Files<'_> {
         });
         let found = device::look(entry, anywhere);
         let seen = &mut part.seen;
-        let at = |place: &[u8]| match place {
-            [] => name.clone(),
-            place => name.archive_member(place),
-        };
-        for (place, fault) in &found.faults {
-            seen.fault(rule::DAMAGED, &at(place), "code for GPUs", fault);
-        }
-        let mut targets: BTreeMap<Target, u64> = BTreeMap::new();
-        for (place, code) in &found.codes {
-            if let Some(why) = code.unlinked {
-                let why = format!("code for {}: {why}", code.target);
-                seen.wrong(UNLINKED, &at(place), why);
-            }
-            if let Some(said) = &code.said {
-                let why = "the bundle says another GPU than the code in it";
-                seen.differs(OTHER, &at(place), code.target.as_str(), said, why);
-            }
-            *targets.entry(code.target.clone()).or_default() += 1;
-        }
+        let targets = told(&found, name, seen);
         for target in targets.keys() {
             for (glob, unwanted) in self.unwanted {
                 if glob.matches(target.as_str().as_bytes()) {

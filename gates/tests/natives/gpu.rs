@@ -359,6 +359,12 @@ fn no_cut_and_no_patch_of_device_code_passes_or_panics() {
 }
 
 #[test]
+fn a_library_whose_sections_have_no_names_has_no_code_for_gpus() {
+    let library = fixture::Elf::default().shared(62);
+    assert_eq!(look(&library, json!({})), [""; 0]);
+}
+
+#[test]
 fn keys_that_make_no_sense_are_refused() {
     for ask in [
         json!({"wanted": [{"file": "f"}]}),

@@ -199,6 +199,11 @@ pub(crate) const READERS: &[Reader] = &[
         },
     },
     Reader {
+        name: "gpu",
+        read: |bytes, scratch| inspect(bytes, scratch, "gpu", "a.hipfb"),
+        seeds: device,
+    },
+    Reader {
         name: "trees",
         read: |bytes, scratch| {
             for gate in gate::GATES {
@@ -300,6 +305,28 @@ fn elves() -> Vec<(&'static str, Vec<u8>)> {
         ("linked.so", linked.shared(62)),
         ("plain32be.so", fixture::elf(32, true, 20)),
         ("plain64.so", fixture::elf(64, false, 183)),
+    ]
+}
+
+/// Code for GPUs: bundles, plain and compressed, and fat binaries.
+fn device() -> Vec<(&'static str, Vec<u8>)> {
+    let code = fixture::code_object(0x41, 3);
+    let bundle = fixture::bundle(&[
+        ("host-x86_64-unknown-linux--", b""),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1100", &code),
+    ]);
+    let packed =
+        |version, method| fixture::compressed(version, method, &bundle).unwrap_or_default();
+    let fat = fixture::fat_binary(&[(2, 90, b"code"), (1, 90, b"text")]);
+    vec![
+        ("code.co", code.clone()),
+        (
+            "fat.dll",
+            fixture::dll_with(fixture::AMD64, ".nv_fatb", &fat),
+        ),
+        ("plain.so", fixture::elf_with(62, 3, ".hip_fatbin", &bundle)),
+        ("zlib.hipfb", packed(1, 0)),
+        ("zstd.hipfb", packed(3, 1)),
     ]
 }
 

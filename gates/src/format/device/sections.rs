@@ -126,6 +126,10 @@ where
     if count > limit::SECTIONS {
         return Err(Fault::Limit(format!("SECTIONS: {count} sections")));
     }
+    // A file may be without names of sections.
+    if header.e_shstrndx(endian).0 == 0 {
+        return Ok(Vec::new());
+    }
     let sections = header.sections(endian, data).map_err(parse)?;
     let mut out = Vec::new();
     for section in sections.iter() {
