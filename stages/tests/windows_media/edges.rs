@@ -19,7 +19,7 @@ fn edges(lane: &str) -> Edges {
     edges_of(&Example::read().manifest(lane, &[]))
 }
 
-type Edges = BTreeMap<String, BTreeSet<String>>;
+pub(crate) type Edges = BTreeMap<String, BTreeSet<String>>;
 
 fn edges_of(manifest: &Manifest) -> Edges {
     let mut edges = Edges::new();
@@ -171,13 +171,13 @@ fn a_payload_with_another_hash_ends_the_build() {
 }
 
 /// The names between backticks.
-fn named(cell: &str) -> BTreeSet<String> {
+pub(crate) fn named(cell: &str) -> BTreeSet<String> {
     let names = cell.split('`').skip(1).step_by(2);
     names.map(str::to_owned).collect()
 }
 
 /// For each stage all that its bytes come of, in any lane.
-fn reached(all: &mut Edges) {
+pub(crate) fn reached(all: &mut Edges) {
     loop {
         let before = all.clone();
         for of in all.values_mut() {

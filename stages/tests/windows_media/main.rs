@@ -16,5 +16,7 @@ mod edges;
 mod floors;
 mod llb;
 mod plans;
+mod policies;
+mod systems;
 mod tags;
 mod twin;

@@ -1,5 +1,5 @@
 # PLACEHOLDER, not the real script.
-# It would pack -Bundle into a zip in -Destination, with its digest beside it.
+# It would pack -Bundle into a zip in -Destination, and write SHA256SUMS: of the zip, and of the archive with CUDA's run time.
 
 Import-Module "$PSScriptRoot\..\modules\WindowsScripts.Shared.psm1"
 

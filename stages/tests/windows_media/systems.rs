@@ -1,0 +1,200 @@
+//! README.md's table of systems: each has its stages, its pins and its gates, and they are the graph's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fast_glob::glob_match;
+use stages::file::{Brings, FileSource, From, Stage, Sum};
+use stages::graph::Graph;
+use stages::text::{ArgEntry, Template, ValueRef};
+
+use crate::edges::named;
+use crate::example::{Example, LANES, directory, text};
+
+/// What the system that is described here consists of, by the names that people know.
+#[rustfmt::skip]
+const SYSTEMS: [&str; 49] = [
+    "Windows", "PowerShell", "Visual Studio", "CMake", "Ninja", "NASM", "Git", "WiX", "Vulkan SDK", "vcpkg", "Rust",
+    "sccache", "Flutter", "CUDA", "cuDNN", "TensorRT", "QNN", "ROCm (TheRock)", "Vulkan loader", "LLVM", "CPython",
+    "without the GIL", "ONNX Runtime", "WebGPU", "GenAI", "FFmpeg", "PyAV", "OpenCV", "cv2", "HailoRT", "LiteRT",
+    "LiteRT-LM", "TVM", "IREE", "GStreamer", "lavapipe", "validation layer", "wheel stacks", "dependencies",
+    "run-time libraries", "manifest", "MIGraphX", "llama.cpp for HIP", "llama.cpp for Vulkan", "PyTorch for ROCm",
+    "application", "image", "llama.cpp for Windows on ARM", "smoke",
+];
+
+/// A row: its first cell, its stages, patterns over its pins, its gates.
+struct Row {
+    system: String,
+    stages: BTreeSet<String>,
+    pins: BTreeSet<String>,
+    gates: BTreeSet<String>,
+}
+
+fn rows() -> Vec<Row> {
+    let readme = text(&directory().join("README.md"));
+    let (_, table) = readme
+        .split_once("| system | stage | pins | gates |")
+        .expect("a table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let &[system, stages, pins, gates] = cells.as_slice() else {
+            panic!("{row} has {} cells", cells.len());
+        };
+        Row {
+            system: system.to_owned(),
+            stages: named(stages),
+            pins: named(pins),
+            gates: named(gates),
+        }
+    })
+    .collect()
+}
+
+/// The pins that a stage names: in its image, its steps' arguments and pins files, the sources of their files, and kits.
+fn pins_of<'g>(graph: &'g Graph, stage: &'g Stage) -> BTreeSet<&'g str> {
+    let mut pins = BTreeSet::new();
+    let values = |template: &'g Template| template.values().collect::<Vec<_>>();
+    let mut templates = Vec::new();
+    if let Some(From::Image(image)) = &stage.from {
+        templates.push(image);
+    }
+    let steps = stage.steps.iter();
+    let brings = steps.flat_map(|step| {
+        let kits = step.kits.iter().map(|kit| &graph.kits[&kit.value].brings);
+        kits.chain([&step.sees])
+    });
+    let brings: Vec<&Brings> = brings.collect();
+    let mut refs: Vec<&ValueRef> = Vec::new();
+    for Brings {
+        args,
+        files,
+        pins_file,
+        ..
+    } in brings
+    {
+        for arg in args {
+            match arg {
+                ArgEntry::One { value, .. } => refs.push(value),
+                ArgEntry::Matching { pattern, .. } => {
+                    let names = graph.pins.keys().map(String::as_str);
+                    pins.extend(names.filter(|name| glob_match(pattern, name)));
+                }
+            }
+        }
+        pins.extend(pins_file.iter().flat_map(|file| graph.projected(file)));
+        for file in files {
+            match &file.source {
+                FileSource::Git(git) => {
+                    let git = &graph.gits[&git.value];
+                    templates.push(&git.url);
+                    templates.extend(&git.reference);
+                }
+                FileSource::Payload(payload) => {
+                    if let Some(Sum::Pin(pin)) = &graph.payloads[&payload.value].sha256 {
+                        pins.insert(pin.value.as_str());
+                    }
+                }
+                FileSource::Context | FileSource::Fetch(_) => {}
+            }
+        }
+    }
+    refs.extend(templates.into_iter().flat_map(values));
+    for value in refs {
+        if let ValueRef::Named(name) | ValueRef::Pin(name) = value
+            && graph.pins.contains_key(name)
+        {
+            pins.insert(name);
+        }
+    }
+    pins
+}
+
+#[test]
+fn each_system_has_its_stages_and_just_their_pins() {
+    let graph = Example::read().graph();
+    let rows = rows();
+    for system in SYSTEMS {
+        assert!(
+            rows.iter().any(|row| row.system.contains(system)),
+            "no row has {system}"
+        );
+    }
+    let mut left: BTreeSet<&String> = graph.stages.keys().collect();
+    for row in &rows {
+        assert!(!row.stages.is_empty(), "{} has no stage", row.system);
+        let mut pins = BTreeSet::new();
+        for stage in &row.stages {
+            assert!(left.remove(stage), "{stage} has no row of its own");
+            pins.extend(pins_of(&graph, &graph.stages[stage]));
+        }
+        let unnamed: Vec<&&str> = pins
+            .iter()
+            .filter(|pin| !row.pins.iter().any(|named| glob_match(named, pin)))
+            .collect();
+        assert!(unnamed.is_empty(), "{} lacks {unnamed:?}", row.system);
+        for named in &row.pins {
+            assert!(
+                pins.iter().any(|pin| glob_match(named, pin)),
+                "{}: no stage names {named}",
+                row.system
+            );
+        }
+    }
+    assert!(left.is_empty(), "in no row: {left:?}");
+}
+
+/// For each stage all whose files are in its product, in any lane.
+fn made_of() -> BTreeMap<String, BTreeSet<String>> {
+    let mut of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let stage = |id: &str| id.split(['/', ':']).next().unwrap_or(id).to_owned();
+    for lane in LANES {
+        for node in Example::read().manifest(lane, &[]).nodes {
+            let inputs = node.inputs.values().map(|input| stage(&input.node));
+            of.entry(stage(&node.id)).or_default().extend(inputs);
+        }
+    }
+    crate::edges::reached(&mut of);
+    of
+}
+
+#[test]
+fn each_system_has_a_gate_and_each_gate_a_system() {
+    let graph = Example::read().graph();
+    let made_of = made_of();
+    let mut left: BTreeSet<&String> = graph.gates.keys().collect();
+    for row in rows() {
+        assert!(!row.gates.is_empty(), "{} has no gate", row.system);
+        let mut seen = BTreeSet::new();
+        for name in &row.gates {
+            let gate = graph
+                .gates
+                .get(name)
+                .unwrap_or_else(|| panic!("no gate {name}"));
+            let of = &gate.of.value;
+            let within = made_of.get(of).into_iter().flatten();
+            let within: BTreeSet<&String> = within.chain([of]).collect();
+            assert!(
+                row.stages.iter().any(|stage| within.contains(stage)),
+                "{name} sees nothing of {}",
+                row.system
+            );
+            seen.extend(within.into_iter().cloned());
+            left.remove(name);
+        }
+        // What is only another name for a root does nothing that could be looked at.
+        let unseen = row
+            .stages
+            .difference(&seen)
+            .filter(|stage| made_of.contains_key(*stage));
+        let unseen: Vec<_> = unseen.collect();
+        assert!(
+            unseen.is_empty(),
+            "no gate of {} sees {unseen:?}",
+            row.system
+        );
+    }
+    assert!(left.is_empty(), "in no row: {left:?}");
+}
