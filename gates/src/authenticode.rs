@@ -2,15 +2,17 @@
 //!
 //! 1. [`layout`] finds the signatures in the image and hashes what they are about.
 //! 2. [`message`] takes a signature apart (PKCS #7 as Authenticode has it, in DER).
-//! 3. [`cert`] reads what of a certificate matters, and [`chain`] checks that the signer's key made
-//!    the signature, and which certificate vouches for which.
+//! 3. [`cert`] reads what of a certificate matters, [`algorithm`] and [`key`] tell whether a key
+//!    made a signature, and [`chain`] which certificate vouches for which.
 //!
-//! The encoding is read by RustCrypto's `der`, and the arithmetic of RSA is that of `rsa`. Whatever is not understood is an error, never a signature that is
-//! fine. There is no clock and no network: validity in time, time stamps and revocation are not
-//! checked.
+//! The encoding is read by RustCrypto's `der`. Whatever is not understood is an error, never a
+//! signature that is fine. There is no clock and no network: validity in time, time stamps and
+//! revocation are not checked.
 
+pub mod algorithm;
 pub mod cert;
 pub mod chain;
+mod key;
 pub mod layout;
 pub mod message;
 
@@ -18,10 +20,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 
-use der::asn1::ObjectIdentifier;
-use sha2::{Digest as _, Sha256, Sha384, Sha512};
-
 use crate::input::ReadSeek;
+use algorithm::Hash;
 use chain::Chain;
 use layout::Layout;
 use message::Message;
@@ -31,14 +31,33 @@ use message::Message;
 pub enum Broken {
     /// It cannot be read, or uses what is not checked here.
     Unread(String),
+    /// It is made with a hash that is broken, and proves nothing.
+    Weak(String),
     /// It contradicts itself: altered, or made by another key.
     Wrong(String),
+}
+
+impl Broken {
+    /// The same, and of what.
+    fn of(self, what: &str) -> Self {
+        let of = |why| format!("{what}: {why}");
+        match self {
+            Self::Unread(why) => Self::Unread(of(why)),
+            Self::Weak(why) => Self::Weak(of(why)),
+            Self::Wrong(why) => Self::Wrong(of(why)),
+        }
+    }
+
+    /// What is made with a hash that is broken.
+    fn weak(hash: &str) -> Self {
+        Self::Weak(format!("it is made with {hash}, which proves nothing"))
+    }
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unread(why) | Self::Wrong(why) => f.write_str(why),
+            Self::Unread(why) | Self::Weak(why) | Self::Wrong(why) => f.write_str(why),
         }
     }
 }
@@ -49,55 +68,11 @@ impl From<der::Error> for Broken {
     }
 }
 
-/// A hash that signatures are made with. MD5 and SHA-1 prove nothing any more and are none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hash {
-    /// SHA-256.
-    Sha256,
-    /// SHA-384.
-    Sha384,
-    /// SHA-512.
-    Sha512,
-}
-
-impl Hash {
-    /// The hash of this algorithm, or of this way of signing with RSA.
-    ///
-    /// # Errors
-    /// [`Broken::Unread`] for any other.
-    pub fn of(oid: ObjectIdentifier) -> Result<Self, Broken> {
-        match oid.to_string().as_str() {
-            "2.16.840.1.101.3.4.2.1" | "1.2.840.113549.1.1.11" => Ok(Self::Sha256),
-            "2.16.840.1.101.3.4.2.2" | "1.2.840.113549.1.1.12" => Ok(Self::Sha384),
-            "2.16.840.1.101.3.4.2.3" | "1.2.840.113549.1.1.13" => Ok(Self::Sha512),
-            "1.3.14.3.2.26" | "1.2.840.113549.1.1.5" => Err(Broken::Unread(
-                "it is made with SHA-1, which proves nothing".to_owned(),
-            )),
-            "1.2.840.113549.2.5" | "1.2.840.113549.1.1.4" => Err(Broken::Unread(
-                "it is made with MD5, which proves nothing".to_owned(),
-            )),
-            other => Err(Broken::Unread(format!(
-                "it is made by the algorithm {other}, which is not checked here; RSA with SHA-2 is"
-            ))),
-        }
-    }
-
-    /// The digest of some bytes.
-    #[must_use]
-    pub fn digest(self, bytes: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Sha256 => Sha256::digest(bytes).to_vec(),
-            Self::Sha384 => Sha384::digest(bytes).to_vec(),
-            Self::Sha512 => Sha512::digest(bytes).to_vec(),
-        }
-    }
-}
-
 /// A signature on an image.
 #[derive(Debug)]
 pub struct Signature {
-    /// How the image was hashed.
-    pub hash: Hash,
+    /// How the image was hashed; none when that proves nothing.
+    pub hash: Option<Hash>,
     /// What came out when it was signed.
     pub digest: Vec<u8>,
     /// What comes out now; empty before [`compare`].
@@ -123,7 +98,7 @@ impl Signature {
 
     fn of(message: &Message<'_>) -> Self {
         Self {
-            hash: message.hash,
+            hash: message.hash.as_ref().ok().copied(),
             digest: message.digest.to_vec(),
             actual: Vec::new(),
             chain: chain::check(message),
@@ -134,6 +109,12 @@ impl Signature {
     #[must_use]
     pub fn is_right(&self) -> bool {
         !self.actual.is_empty() && self.actual == self.digest
+    }
+
+    /// Whether it proves that its signer signed these bytes.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.is_right() && self.chain.is_ok()
     }
 }
 
@@ -146,14 +127,14 @@ pub fn compare(
     image: &mut dyn ReadSeek,
     signatures: &mut [Signature],
 ) -> io::Result<()> {
-    let hashes: BTreeSet<Hash> = signatures.iter().map(|s| s.hash).collect();
+    let hashes: BTreeSet<Hash> = signatures.iter().filter_map(|s| s.hash).collect();
     let hashes: Vec<Hash> = hashes.into_iter().collect();
     let digests = layout.digests(image, &hashes)?;
     for signature in signatures {
         let same = hashes
             .iter()
             .zip(&digests)
-            .find(|(hash, _)| **hash == signature.hash);
+            .find(|(hash, _)| Some(**hash) == signature.hash);
         signature.actual = same.map(|(_, digest)| digest.clone()).unwrap_or_default();
     }
     Ok(())

@@ -3,13 +3,14 @@
 //! Read field by field and not by a crate for certificates, which would bring a table of all
 //! object identifiers into every image that a gate runs in.
 
-use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, UintRef};
+use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier};
 use der::{Decode as _, Tag};
-use rsa::{BoxedUint, PublicKey};
-use sha2::{Digest as _, Sha256, Sha384, Sha512};
+use sha2::{Digest as _, Sha256};
 
-use super::message::{Fields, MOST, RSA, tagged, value};
-use super::{Broken, Hash};
+use super::Broken;
+use super::algorithm::{Algorithm, Hash};
+use super::key::Key;
+use super::message::{Fields, MOST, bits, tagged, value};
 use crate::name::hex;
 
 /// A certificate, with the bytes that it is in the file.
@@ -17,23 +18,23 @@ pub(super) struct Cert<'m> {
     /// All of it.
     pub(super) whole: &'m [u8],
     /// What its issuer signed.
-    pub(super) body: &'m [u8],
+    body: &'m [u8],
     /// Its number.
     pub(super) serial: &'m [u8],
     /// The name of who issued it, in DER.
     pub(super) issuer: &'m [u8],
     /// The name of whose key it has, in DER.
     pub(super) name: &'m [u8],
-    /// How its issuer hashed it.
-    pub(super) hash: Result<Hash, Broken>,
+    /// How its issuer signed it.
+    algorithm: Result<Algorithm, Broken>,
     /// The signature of its issuer.
-    pub(super) signature: &'m [u8],
+    signature: &'m [u8],
     /// Whether it may vouch for others.
     pub(super) authority: bool,
     /// Whether it may sign code.
     pub(super) code_signing: bool,
-    /// The algorithm of its key, and the key.
-    key: (ObjectIdentifier, &'m [u8]),
+    /// Its key, with its algorithm.
+    key: &'m [u8],
 }
 
 impl<'m> Cert<'m> {
@@ -57,15 +58,14 @@ impl<'m> Cert<'m> {
         let issuer = fields.whole()?;
         fields.next(Tag::Sequence)?;
         let name = fields.whole()?;
-        let mut info = fields.sequence()?;
-        let key = (info.sequence()?.oid()?, bits(info.whole()?)?);
+        let key = fields.whole()?;
         let mut cert = Self {
             whole,
             body,
             serial,
             issuer,
             name,
-            hash: Hash::of(Fields::of(algorithm)?.oid()?),
+            algorithm: Algorithm::read(algorithm),
             signature,
             authority: false,
             code_signing: false,
@@ -117,38 +117,32 @@ impl<'m> Cert<'m> {
         Ok(signs)
     }
 
-    /// Its key.
-    fn key(&self) -> Result<PublicKey, Broken> {
-        let (algorithm, bits) = self.key;
-        if algorithm.to_string() != RSA {
-            return Err(Broken::Unread(format!(
-                "the key of {} is of the algorithm {algorithm}, which is not checked here; RSA is",
-                self.subject(),
-            )));
-        }
-        let mut fields = Fields::of(bits)?;
-        let mut number = || {
-            let number = UintRef::from_der(fields.whole()?)?;
-            Ok::<_, Broken>(BoxedUint::from_be_slice_vartime(number.as_bytes()))
-        };
-        let (n, e) = (number()?, number()?);
-        // Below that they can be broken, and above that they cost time.
-        PublicKey::new_with_size_limits(n, e, 2048..=8192)
-            .map_err(|e| Broken::Unread(format!("the key of {}: {e}", self.subject())))
-    }
-
     /// Whether its key made this signature of these bytes.
     ///
     /// # Errors
-    /// [`Broken::Unread`] when the key is none of RSA.
-    pub(super) fn made(&self, hash: Hash, bytes: &[u8], signature: &[u8]) -> Result<bool, Broken> {
-        let (key, digest) = (self.key()?, hash.digest(bytes));
-        let result = match hash {
-            Hash::Sha256 => key.pkcs1v15_verify_prehash::<Sha256>(&digest, signature),
-            Hash::Sha384 => key.pkcs1v15_verify_prehash::<Sha384>(&digest, signature),
-            Hash::Sha512 => key.pkcs1v15_verify_prehash::<Sha512>(&digest, signature),
-        };
-        Ok(result.is_ok())
+    /// [`Broken`] when it cannot be checked, or no such key makes one.
+    pub(super) fn made(
+        &self,
+        algorithm: Algorithm,
+        hash: Hash,
+        bytes: &[u8],
+        signature: &[u8],
+    ) -> Result<bool, Broken> {
+        Key::read(self.key)
+            .and_then(|key| key.made(algorithm, hash, bytes, signature))
+            .map_err(|broken| broken.of(&format!("the key of {}", self.subject())))
+    }
+
+    /// Whether the key of this other one signed it.
+    ///
+    /// # Errors
+    /// As [`Cert::made`].
+    pub(super) fn is_of(&self, issuer: &Self) -> Result<bool, Broken> {
+        let of = |broken: Broken| broken.of(&format!("the certificate of {}", self.subject()));
+        let algorithm = self.algorithm.clone().map_err(of)?;
+        let unsaid = || of(Broken::Unread("it names no hash".to_owned()));
+        let hash = algorithm.hash.ok_or_else(unsaid)?;
+        issuer.made(algorithm, hash, self.body, self.signature)
     }
 
     /// Its SHA-256, in hex.
@@ -160,13 +154,6 @@ impl<'m> Cert<'m> {
     pub(super) fn subject(&self) -> String {
         name(self.name).unwrap_or_else(|_| "a name that cannot be read".to_owned())
     }
-}
-
-/// The value of a string of whole bytes.
-fn bits(whole: &[u8]) -> Result<&[u8], Broken> {
-    let bits = BitStringRef::from_der(whole)?;
-    bits.as_bytes()
-        .ok_or_else(|| Broken::Unread("a signature of half a byte".to_owned()))
 }
 
 /// The short names of RFC 4514, and two that certificates of companies have.

@@ -25,6 +25,11 @@ pub struct Link {
 pub fn check(message: &Message<'_>) -> Result<Chain, Broken> {
     let wrong = |why: &str| Broken::Wrong(why.to_owned());
     let signer = &message.signer;
+    message.hash.clone()?;
+    let (hash, algorithm) = (signer.hash.clone()?, signer.algorithm.clone()?);
+    if algorithm.hash.is_some_and(|own| own != hash) {
+        return Err(wrong("it names two hashes for one signature"));
+    }
     // The signature of a time stamp brings certificates too; those of others need not be read.
     let certificates: Vec<Cert<'_>> = message
         .certificates
@@ -39,10 +44,10 @@ pub fn check(message: &Message<'_>) -> Result<Chain, Broken> {
             "it does not bring the certificate of its signer, or one that can be read".to_owned(),
         ));
     };
-    if signer.hash.digest(message.content) != signer.digest {
+    if hash.digest(message.content) != signer.digest {
         return Err(wrong("its content is not what the signer signed"));
     }
-    if !leaf.made(signer.hash, &signer.attributes, signer.signature)? {
+    if !leaf.made(algorithm, hash, &signer.attributes, signer.signature)? {
         return Err(wrong("the key of its certificate did not make it"));
     }
     if !leaf.code_signing {
@@ -60,10 +65,9 @@ pub fn check(message: &Message<'_>) -> Result<Chain, Broken> {
         if named.is_empty() {
             break;
         }
-        let hash = last.hash.clone()?;
         let mut vouches = None;
         for cert in &named {
-            if cert.made(hash, last.body, last.signature)? {
+            if last.is_of(cert)? {
                 vouches = Some(*cert);
                 break;
             }

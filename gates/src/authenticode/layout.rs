@@ -11,7 +11,7 @@ use object::read::ReadRef;
 use object::read::pe::{ImageNtHeaders, optional_header_magic};
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
-use super::Hash;
+use super::algorithm::Hash;
 use crate::format::Fault;
 use crate::limit;
 

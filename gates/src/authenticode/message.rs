@@ -3,22 +3,25 @@
 //! Fields are kept as the bytes that they are in the file: what was signed is these, not what
 //! they would be if they were written again.
 
-use der::asn1::{AnyRef, ObjectIdentifier};
+use std::collections::BTreeSet;
+
+use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier};
 use der::{Decode as _, Reader as _, SliceReader, Tag, TagNumber};
 
-use super::{Broken, Hash};
+use super::Broken;
+use super::algorithm::{Algorithm, Hash};
 
 /// A signature, as far as its message says.
 #[derive(Debug)]
 pub struct Message<'m> {
     /// How the image was hashed.
-    pub hash: Hash,
+    pub hash: Result<Hash, Broken>,
     /// What came out.
     pub digest: &'m [u8],
     /// The content that the signer's attributes are about: hash and digest of the image.
     pub content: &'m [u8],
-    /// Certificates, the signer's among them, in DER.
-    pub certificates: Vec<&'m [u8]>,
+    /// Certificates, the signer's among them, in DER; each once, which not every signer minds.
+    pub certificates: BTreeSet<&'m [u8]>,
     /// Who signed.
     pub signer: Signer<'m>,
     /// Further signatures inside this one, in DER.
@@ -33,7 +36,9 @@ pub struct Signer<'m> {
     /// The number of that certificate.
     pub serial: &'m [u8],
     /// How content and attributes were hashed.
-    pub hash: Hash,
+    pub hash: Result<Hash, Broken>,
+    /// How the key signed.
+    pub algorithm: Result<Algorithm, Broken>,
     /// The attributes in DER, as a set: what the key signed.
     pub attributes: Vec<u8>,
     /// The digest of the content, by the attributes.
@@ -47,8 +52,6 @@ const INDIRECT_DATA: &str = "1.3.6.1.4.1.311.2.1.4";
 const CONTENT_TYPE: &str = "1.2.840.113549.1.9.3";
 const MESSAGE_DIGEST: &str = "1.2.840.113549.1.9.4";
 const NESTED: &str = "1.3.6.1.4.1.311.2.4.1";
-/// RSA without a hash.
-pub(super) const RSA: &str = "1.2.840.113549.1.1.1";
 
 /// The tag `[number]` of a field that has others in it.
 pub(super) const fn tagged(number: u8) -> Tag {
@@ -132,6 +135,13 @@ pub(super) fn value(any: AnyRef<'_>, tag: Tag) -> Result<&[u8], Broken> {
     }
 }
 
+/// The value of a string of whole bytes.
+pub(super) fn bits(whole: &[u8]) -> Result<&[u8], Broken> {
+    let bits = BitStringRef::from_der(whole)?;
+    bits.as_bytes()
+        .ok_or_else(|| Broken::Unread("a signature of half a byte".to_owned()))
+}
+
 /// How many certificates, attributes and further signatures there may be.
 pub(super) const MOST: usize = 64;
 
@@ -154,11 +164,11 @@ impl<'m> Message<'m> {
         let mut fields = Fields::new(content)?;
         fields.next(Tag::Sequence)?;
         let mut digest = fields.sequence()?;
-        let hash = Hash::of(digest.sequence()?.oid()?)?;
+        let hash = Hash::of(digest.sequence()?.oid()?);
         let digest = digest.next(Tag::OctetString)?;
         let certificates = match data.optional(tagged(0))? {
-            Some(set) => Fields::new(set)?.rest(MOST)?,
-            None => Vec::new(),
+            Some(set) => Fields::new(set)?.rest(MOST)?.into_iter().collect(),
+            None => BTreeSet::new(),
         };
         data.optional(tagged(1))?;
         let signers = Fields::new(data.next(Tag::Set)?)?.rest(MOST)?;
@@ -185,15 +195,10 @@ impl<'m> Signer<'m> {
         fields.next(Tag::Integer)?;
         let mut id = fields.sequence()?;
         let (issuer, serial) = (id.whole()?, id.next(Tag::Integer)?);
-        let hash = Hash::of(fields.sequence()?.oid()?)?;
+        let hash = Hash::of(fields.sequence()?.oid()?);
         let raw = fields.whole()?;
         let attributes = value(AnyRef::from_der(raw)?, tagged(0))?;
-        let algorithm = fields.sequence()?.oid()?;
-        if algorithm.to_string() != RSA && Hash::of(algorithm)? != hash {
-            return Err(Broken::Wrong(
-                "it names two hashes for one signature".to_owned(),
-            ));
-        }
+        let algorithm = Algorithm::read(fields.whole()?);
         let signature = fields.next(Tag::OctetString)?;
         let mut nested = Vec::new();
         let more = fields.optional(tagged(1))?;
@@ -231,6 +236,7 @@ impl<'m> Signer<'m> {
             issuer,
             serial,
             hash,
+            algorithm,
             attributes,
             digest,
             signature,

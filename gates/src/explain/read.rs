@@ -284,7 +284,8 @@ fn signed(signature: &Signature) -> Signed {
         certificate: link.thumbprint.clone(),
         subject: Name::from(link.subject.as_str()),
     };
-    let other = (!of_these_bytes).then(|| "its bytes are not those that were signed".to_owned());
+    let other = (signature.hash.is_some() && !of_these_bytes)
+        .then(|| "its bytes are not those that were signed".to_owned());
     Signed {
         chain: links.iter().map(certificate).collect(),
         of_these_bytes,

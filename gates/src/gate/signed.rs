@@ -33,7 +33,7 @@ pub struct Signed;
 impl Check for Signed {
     const NAME: &'static str = "signed";
     const ABOUT: &'static str = "PE images are signed, about their bytes, and by whom";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["signatures", "signed"];
     const RULES: &'static [Rule] = &[NONE, BYTES, WRONG, SIGNER, UNREAD, UNUSED];
     type Ask = Ask;
@@ -145,7 +145,7 @@ const CHAIN: &str = "chain ";
 impl Image {
     fn tell(&self, seen: &mut Seen) {
         let mut classes = BTreeMap::new();
-        let held = self.signatures.iter().filter(|s| s.is_right());
+        let held = self.signatures.iter().filter(|s| s.holds());
         let chains = held.filter_map(|s| s.chain.as_ref().ok());
         for (place, Chain(links)) in chains.enumerate() {
             let number = classes.entry("signatures".to_owned()).or_default();
@@ -197,13 +197,6 @@ impl Visit for Images<'_> {
                         seen.wrong(rule_of(&broken), name, broken.to_string());
                     }
                 }
-                for broken in image
-                    .signatures
-                    .iter()
-                    .filter_map(|s| s.chain.as_ref().err())
-                {
-                    seen.wrong(rule_of(broken), name, broken.to_string());
-                }
             }
         }
         part.facts.push(image);
@@ -227,8 +220,15 @@ impl Visit for Images<'_> {
         };
         authenticode::compare(&layout, bytes, &mut image.signatures)
             .map_err(|error| Failure::io(&name.to_string(), &error))?;
+        let proven = image.signatures.iter().any(Signature::holds);
         for signature in &image.signatures {
-            if !signature.is_right() {
+            match &signature.chain {
+                // For systems that know nothing newer; another one says what it cannot.
+                Err(Broken::Weak(_)) if proven => {}
+                Err(broken) => part.seen.wrong(rule_of(broken), name, broken.to_string()),
+                Ok(_) => {}
+            }
+            if signature.hash.is_some() && !signature.is_right() {
                 let why = "its bytes are not those that were signed";
                 let (found, signed) = (hex(&signature.actual), hex(&signature.digest));
                 part.seen.differs(BYTES, name, found, signed, why);
@@ -240,7 +240,7 @@ impl Visit for Images<'_> {
 
 const fn rule_of(broken: &Broken) -> Rule {
     match broken {
-        Broken::Unread(_) => UNREAD,
+        Broken::Unread(_) | Broken::Weak(_) => UNREAD,
         Broken::Wrong(_) => WRONG,
     }
 }

@@ -4,6 +4,7 @@
 mod make;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use gates::arch_table;
@@ -13,7 +14,7 @@ use gates::gate::{Gate, Object};
 use gates::name::Name;
 use gates::report::Inspected;
 use gates::walk::Root;
-use make::{Cert, LEAF, LEFT_OUT, ROOT, Signature, signed};
+use make::{Cert, LEAF, LEFT_OUT, P256, P384, PSS, ROOT, SHA256, Signature, pss, signed};
 use serde_json::json;
 
 fn inspect(files: &[(&str, &[u8])]) -> Inspected {
@@ -97,6 +98,85 @@ fn a_signature_of_a_named_signer_passes() {
             .by_class
             .keys()
             .any(|class| class.ends_with(" CN=Example"))
+    );
+}
+
+/// A signature by a key of this number, of a chain whose root has the second.
+fn by(key: usize, root: usize) -> Signature {
+    let leaf = Cert {
+        keys: (key, root),
+        ..LEAF
+    };
+    let root = Cert {
+        keys: (root, root),
+        ..ROOT
+    };
+    Signature {
+        certificates: vec![leaf, root],
+        key,
+        ..Signature::default()
+    }
+}
+
+#[test]
+fn elliptic_curves_and_pss_hold_as_rsa_does() {
+    let dll = fixture::dll(ARM64);
+    for (key, root) in [(P256, P384), (P384, P256), (PSS, P384), (P256, 0), (1, PSS)] {
+        let signature = by(key, root);
+        let whole = signature.on(&dll);
+        assert_eq!(broken(&whole), Vec::<String>::new(), "{key} {root}");
+        let signer = signers(&[(&signature.certificates[1].thumbprint(), Some("CN=Example"))]);
+        let (code, text) = run(&[("a.dll", &whole)], &["--demand", &signer]);
+        assert_eq!(code, 0, "{text}");
+        let mut patched = whole;
+        patched[0x210] ^= 1;
+        assert!(broken(&patched)[0].starts_with("SIG002"), "{key}");
+        let altered = Signature {
+            altered: (false, true),
+            ..by(key, root)
+        };
+        let no = "SIG003: the key of its certificate did not make it";
+        assert_eq!(broken(&altered.on(&dll)), [no], "{key}");
+        // Another key of the same kind that calls itself the root.
+        let mut forged = by(key, root);
+        forged.certificates[0].keys.1 = match root {
+            P384 | P256 => key,
+            _ => 2,
+        };
+        assert!(
+            broken(&forged.on(&dll))[0].starts_with("SIG003"),
+            "{key} {root}"
+        );
+    }
+}
+
+#[test]
+fn what_a_key_cannot_make_or_nobody_checks_is_a_finding() {
+    let dll = fixture::dll(ARM64);
+    let of = |key, algorithm: Vec<u8>| {
+        let signature = Signature {
+            algorithm: Some(algorithm),
+            ..by(key, 0)
+        };
+        broken(&signature.on(&dll)).join("\n")
+    };
+    let sha1 = "1.3.14.3.2.26";
+    let sha384 = "2.16.840.1.101.3.4.2.2";
+    insta::assert_snapshot!(
+        [
+            // A key for PSS alone that signs as PKCS #1 1.5, and one of a curve as PSS.
+            of(PSS, by(1, 0).algorithm()),
+            of(P256, pss(SHA256, SHA256, 32)),
+            of(1, by(P256, 0).algorithm()),
+            of(PSS, pss(sha1, sha1, 20)),
+            of(PSS, pss(SHA256, sha1, 32)),
+            of(PSS, pss(sha384, sha384, 48)),
+            of(PSS, pss(SHA256, SHA256, 32)),
+            of(PSS, pss(SHA256, sha384, 32)),
+            of(PSS, pss(SHA256, SHA256, 300)),
+            of(PSS, pss(SHA256, SHA256, 1024)),
+        ]
+        .join("\n")
     );
 }
 
@@ -219,6 +299,60 @@ fn what_does_not_hold_is_told_apart_from_what_is_not_checked() {
     );
 }
 
+/// As signed images for old systems begin: with one that proves nothing.
+const OLD: &str = "1.3.14.3.2.26";
+
+#[test]
+fn a_weak_signature_harms_nothing_beside_one_that_holds() {
+    let dll = fixture::dll(ARM64);
+    let old = || Signature {
+        hash: OLD,
+        ..Signature::default()
+    };
+    let dual = |nested| Signature {
+        nested: Some(Box::new(nested)),
+        ..old()
+    };
+    let weak = "SIG005: it is made with SHA-1, which proves nothing";
+    let nested = dual(Signature::default()).on(&dll);
+    let beside = signed(&dll, &[&old(), &by(P256, P384)]);
+    for image in [&nested, &beside] {
+        assert_eq!(broken(image), Vec::<String>::new());
+        assert_eq!(
+            inspect(&[("a.dll", image)]).counts.by_class["signatures"],
+            1
+        );
+        let mut patched = image.clone();
+        patched[0x210] ^= 1;
+        let found = broken(&patched);
+        assert!(found[0].starts_with("SIG002"), "{found:?}");
+        assert_eq!(found[1..], [weak]);
+    }
+    assert_eq!(broken(&dual(old()).on(&dll)), [weak, weak]);
+    let altered = || Signature {
+        altered: (false, true),
+        ..Signature::default()
+    };
+    let no = "SIG003: the key of its certificate did not make it";
+    assert_eq!(broken(&dual(altered()).on(&dll)), [no, weak]);
+    // What is wrong and not weak is a finding beside whatever holds.
+    let both = signed(&dll, &[&altered(), &Signature::default()]);
+    assert_eq!(broken(&both), [no]);
+}
+
+#[test]
+fn a_certificate_that_stands_there_twice_is_one() {
+    // Services that sign do that.
+    let signature = Signature {
+        certificates: vec![LEAF, ROOT, LEAF, ROOT],
+        ..Signature::default()
+    };
+    assert_eq!(
+        broken(&signature.on(&fixture::dll(ARM64))),
+        Vec::<String>::new()
+    );
+}
+
 #[test]
 fn another_signer_is_a_finding_and_who_signs_nothing_too() {
     let dll = Signature::default().on(&fixture::dll(ARM64));
@@ -309,47 +443,88 @@ fn keys_that_mean_nothing_are_wrong_usage() {
     }
 }
 
+/// A certificate as text.
+fn pem(der: &[u8]) -> String {
+    use base64::Engine as _;
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    let lines: Vec<&str> = (0..text.len())
+        .step_by(64)
+        .map(|at| &text[at..text.len().min(at + 64)])
+        .collect();
+    let lines = lines.join("\n");
+    format!("-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----\n")
+}
+
+/// Runs a tool of Debian's: whether it went well, and what it said. None, and said so, where the
+/// tool is not there.
+fn tool(name: &str, dir: &Path, args: &str) -> Option<(bool, String)> {
+    let ran = Command::new(name)
+        .current_dir(dir)
+        .args(args.split_whitespace())
+        .output();
+    let Ok(output) = ran else {
+        eprintln!("not compared: there is no {name} here (Debian has it)");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    Some((output.status.success(), text))
+}
+
 #[test]
 fn osslsigncode_says_the_same() {
-    use base64::Engine as _;
-    let pem = base64::engine::general_purpose::STANDARD.encode(ROOT.der());
-    let pem: Vec<&str> = (0..pem.len())
-        .step_by(64)
-        .map(|at| &pem[at..pem.len().min(at + 64)])
-        .collect();
-    let pem = format!(
-        "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
-        pem.join("\n")
-    );
     let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name);
-    fs::write(at("root.pem"), pem).unwrap();
-    let whole = Signature::default().on(&fixture::dll(ARM64));
-    let mut patched = whole.clone();
+    let dll = fixture::dll(ARM64);
+    let mut patched = Signature::default().on(&dll);
     patched[0x210] ^= 1;
-    let altered = Signature {
+    let altered = |signature| Signature {
         altered: (false, true),
-        ..Signature::default()
+        ..signature
     };
-    for (image, right) in [
-        (whole, true),
-        (patched, false),
-        (altered.on(&fixture::dll(ARM64)), false),
+    let on = |signature: Signature| (signature.on(&dll), signature.certificates[1]);
+    for ((image, root), right) in [
+        (on(Signature::default()), true),
+        ((patched, ROOT), false),
+        (on(altered(Signature::default())), false),
+        (on(by(P256, P384)), true),
+        (on(altered(by(P256, P384))), false),
+        (on(by(1, PSS)), true),
     ] {
-        fs::write(at("a.dll"), &image).unwrap();
-        let ran = Command::new("osslsigncode")
-            .args(["verify", "-CAfile"])
-            .arg(at("root.pem"))
-            .arg("-in")
-            .arg(at("a.dll"))
-            .output();
-        let Ok(output) = ran else {
-            eprintln!("not compared: there is no osslsigncode here (Debian has it)");
+        fs::write(dir.path().join("root.pem"), pem(&root.der())).unwrap();
+        fs::write(dir.path().join("a.dll"), &image).unwrap();
+        let args = "verify -CAfile root.pem -in a.dll";
+        let Some((success, text)) = tool("osslsigncode", dir.path(), args) else {
             return;
         };
-        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        assert_eq!(output.status.success(), right, "{text}");
+        assert_eq!(success, right, "{text}");
         assert_eq!(broken(&image).is_empty(), right);
+    }
+}
+
+#[test]
+fn what_osslsigncode_signs_holds() {
+    for (key, sign) in [
+        ("rsa:2048", ""),
+        ("rsa:3072", "-sigopt rsa_padding_mode:pss"),
+        ("ec -pkeyopt ec_paramgen_curve:P-256", ""),
+        ("ec -pkeyopt ec_paramgen_curve:P-384", ""),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a.dll"), fixture::dll(ARM64)).unwrap();
+        let make = format!(
+            "req -x509 -newkey {key} {sign} -nodes -keyout key.pem -out cert.pem -days 30 \
+             -subj /O=Example/CN=Signer -addext extendedKeyUsage=codeSigning"
+        );
+        let sign = "sign -h sha384 -certs cert.pem -key key.pem -in a.dll -out b.dll";
+        for (name, args) in [("openssl", make.as_str()), ("osslsigncode", sign)] {
+            match tool(name, dir.path(), args) {
+                Some((success, text)) => assert!(success, "{key}: {text}"),
+                None => return,
+            }
+        }
+        let mut image = fs::read(dir.path().join("b.dll")).unwrap();
+        assert_eq!(broken(&image), Vec::<String>::new(), "{key}");
+        image[0x210] ^= 1;
+        assert!(broken(&image)[0].starts_with("SIG002"), "{key}");
     }
 }
 

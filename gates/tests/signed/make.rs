@@ -2,7 +2,11 @@
 //! can be made wrong.
 
 use der::asn1::ObjectIdentifier;
+use gates::authenticode::algorithm::Hash;
 use gates::fixture;
+use rsa::rand_core::{TryCryptoRng, TryRng};
+use rsa::signature::SignatureEncoding as _;
+use rsa::signature::hazmat::{PrehashSigner as _, RandomizedPrehashSigner as _};
 use rsa::{BoxedUint, PrivateKey};
 use sha2::{Digest as _, Sha256};
 
@@ -53,8 +57,131 @@ fn key(number: usize) -> PrivateKey {
     PrivateKey::from_p_q(prime(p), prime(q), BoxedUint::from(65537_u64)).unwrap()
 }
 
-fn sign(number: usize, bytes: &[u8]) -> Vec<u8> {
-    key(number).pkcs1v15_sign::<Sha256>(bytes).unwrap()
+/// The numbers of further keys: on P-256, on P-384, and the second of [`KEYS`] as one for PSS alone.
+pub(crate) const P256: usize = 3;
+pub(crate) const P384: usize = 4;
+pub(crate) const PSS: usize = 5;
+
+fn p256() -> p256::ecdsa::SigningKey {
+    p256::ecdsa::SigningKey::from_slice(&[7; 32]).unwrap()
+}
+
+fn p384() -> p384::ecdsa::SigningKey {
+    p384::ecdsa::SigningKey::from_slice(&[7; 48]).unwrap()
+}
+
+/// No secret is kept here: the same numbers every time.
+struct Numbers(u64);
+
+impl TryRng for Numbers {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok((self.try_next_u64()? >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        Ok(self.0)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for byte in bytes {
+            *byte = (self.try_next_u64()? >> 56) as u8;
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Numbers {}
+
+/// The salt of signatures by RSA-PSS.
+const SALT: u16 = 24;
+
+fn sign(number: usize, hash: Hash, bytes: &[u8]) -> Vec<u8> {
+    let digest = hash.digest(bytes);
+    let pair = |r: &[u8], s: &[u8]| sequence(&[&positive(r), &positive(s)]);
+    match number {
+        P256 => {
+            let made: p256::ecdsa::Signature = p256().sign_prehash(&digest).unwrap();
+            let (r, s) = made.split_bytes();
+            pair(&r, &s)
+        }
+        P384 => {
+            let made: p384::ecdsa::Signature = p384().sign_prehash(&digest).unwrap();
+            let (r, s) = made.split_bytes();
+            pair(&r, &s)
+        }
+        PSS => {
+            let key = rsa::pss::SigningKey::<Sha256>::new_with_salt_len(key(1), SALT.into());
+            let made = key.sign_prehash_with_rng(&mut Numbers(1), &digest);
+            made.unwrap().to_vec()
+        }
+        _ => key(number).pkcs1v15_sign::<Sha256>(bytes).unwrap(),
+    }
+}
+
+/// What a key and its hash for certificates are called there.
+fn signs(number: usize) -> (Hash, Vec<u8>) {
+    let ecdsa = |text| sequence(&[&oid(text)]);
+    match number {
+        P256 => (Hash::Sha256, ecdsa("1.2.840.10045.4.3.2")),
+        P384 => (Hash::Sha384, ecdsa("1.2.840.10045.4.3.3")),
+        PSS => (Hash::Sha256, pss(SHA256, SHA256, SALT)),
+        _ => (Hash::Sha256, algorithm("1.2.840.113549.1.1.11")),
+    }
+}
+
+/// RSA-PSS with these parameters.
+pub(crate) fn pss(hash: &str, mask: &str, salt: u16) -> Vec<u8> {
+    let mask = sequence(&[&oid("1.2.840.113549.1.1.8"), &algorithm(mask)]);
+    let parameters = sequence(&[
+        &field(0xa0, &[&algorithm(hash)]),
+        &field(0xa1, &[&mask]),
+        &field(0xa2, &[&positive(&salt.to_be_bytes())]),
+    ]);
+    sequence(&[&oid("1.2.840.113549.1.1.10"), &parameters])
+}
+
+/// A number in DER: without zeros in front but for one that says it is positive.
+fn positive(bytes: &[u8]) -> Vec<u8> {
+    let first = bytes.iter().position(|b| *b != 0).unwrap();
+    let sign = &[0][..usize::from(bytes[first] >= 0x80)];
+    field(2, &[sign, &bytes[first..]])
+}
+
+/// A public key in a certificate.
+fn public(number: usize) -> Vec<u8> {
+    use rsa::traits::PublicKeyParts as _;
+    let point = |curve: &str, bytes: &[u8]| {
+        let kind = sequence(&[&oid("1.2.840.10045.2.1"), &oid(curve)]);
+        sequence(&[&kind, &field(3, &[&[0], bytes])])
+    };
+    match number {
+        P256 => point(
+            "1.2.840.10045.3.1.7",
+            p256().verifying_key().to_sec1_point(true).as_bytes(),
+        ),
+        P384 => point(
+            "1.3.132.0.34",
+            p384().verifying_key().to_sec1_point(false).as_bytes(),
+        ),
+        _ => {
+            let kind = match number {
+                PSS => sequence(&[&oid("1.2.840.113549.1.1.10")]),
+                _ => algorithm(RSA),
+            };
+            let key = key(if number == PSS { 1 } else { number }).to_public_key();
+            let bits = sequence(&[
+                &positive(&key.n().to_be_bytes()),
+                &positive(&key.e().to_be_bytes()),
+            ]);
+            sequence(&[&kind, &field(3, &[&[0], &bits])])
+        }
+    }
 }
 
 /// A field: tag, length, value.
@@ -84,8 +211,7 @@ fn algorithm(text: &str) -> Vec<u8> {
     sequence(&[&oid(text), &[5, 0]])
 }
 
-const SHA256: &str = "2.16.840.1.101.3.4.2.1";
-const SHA256_RSA: &str = "1.2.840.113549.1.1.11";
+pub(crate) const SHA256: &str = "2.16.840.1.101.3.4.2.1";
 const RSA: &str = "1.2.840.113549.1.1.1";
 
 fn name(common: &str) -> Vec<u8> {
@@ -123,18 +249,7 @@ pub(crate) const LEAF: Cert = Cert {
 
 impl Cert {
     pub(crate) fn der(&self) -> Vec<u8> {
-        use rsa::traits::PublicKeyParts as _;
-        let public = key(self.keys.0).to_public_key();
-        let number = |number: &BoxedUint| {
-            let bytes = number.to_be_bytes();
-            let first = bytes.iter().position(|b| *b != 0).unwrap();
-            field(
-                2,
-                &[&[0][..usize::from(bytes[first] >= 0x80)], &bytes[first..]],
-            )
-        };
-        let bits = sequence(&[&number(public.n()), &number(public.e())]);
-        let info = sequence(&[&algorithm(RSA), &field(3, &[&[0], &bits])]);
+        let (hash, algorithm) = signs(self.keys.1);
         let time = |text: &str| field(0x17, &[text.as_bytes()]);
         let validity = sequence(&[&time("260101000000Z"), &time("490101000000Z")]);
         let extension = |id: &str, value: &[u8]| sequence(&[&oid(id), &field(4, &[value])]);
@@ -153,19 +268,15 @@ impl Cert {
         let body = sequence(&[
             &[0xa0, 3, 2, 1, 2],
             &self.serial(),
-            &algorithm(SHA256_RSA),
+            &algorithm,
             &name(self.issuer),
             &validity,
             &name(self.subject),
-            &info,
+            &public(self.keys.0),
             &field(0xa3, &[&extensions]),
         ]);
-        let signature = sign(self.keys.1, &body);
-        sequence(&[
-            &body,
-            &algorithm(SHA256_RSA),
-            &field(3, &[&[0], &signature]),
-        ])
+        let signature = sign(self.keys.1, hash, &body);
+        sequence(&[&body, &algorithm, &field(3, &[&[0], &signature])])
     }
 
     fn serial(&self) -> Vec<u8> {
@@ -190,6 +301,10 @@ pub(crate) struct Signature {
     pub(crate) altered: (bool, bool),
     /// Bytes behind the DER, inside the table.
     pub(crate) behind: Vec<u8>,
+    /// How the key signs, in DER, where it is not what [`Signature::algorithm`] takes.
+    pub(crate) algorithm: Option<Vec<u8>>,
+    /// A signature inside this one.
+    pub(crate) nested: Option<Box<Signature>>,
 }
 
 impl Default for Signature {
@@ -200,11 +315,25 @@ impl Default for Signature {
             hash: SHA256,
             altered: (false, false),
             behind: Vec::new(),
+            algorithm: None,
+            nested: None,
         }
     }
 }
 
 impl Signature {
+    /// How its key signs, in DER.
+    pub(crate) fn algorithm(&self) -> Vec<u8> {
+        match (&self.algorithm, self.key) {
+            (Some(other), _) => other.clone(),
+            (None, P256) => sequence(&[&oid("1.2.840.10045.4.3.2")]),
+            // As Microsoft's tools write it, with the hash said beside it.
+            (None, P384) => sequence(&[&oid("1.2.840.10045.2.1")]),
+            (None, PSS) => pss(SHA256, SHA256, SALT),
+            (None, _) => algorithm(RSA),
+        }
+    }
+
     fn der(&self, digest: &[u8]) -> Vec<u8> {
         const INDIRECT: &str = "1.3.6.1.4.1.311.2.1.4";
         // No flags, and no name of the file.
@@ -229,7 +358,7 @@ impl Signature {
             attribute("1.3.6.1.4.1.311.2.1.11", &sequence(&[])),
         ]
         .concat();
-        let signature = sign(self.key, &field(0x31, &[&attributes]));
+        let signature = sign(self.key, Hash::Sha256, &field(0x31, &[&attributes]));
         if self.altered.1 {
             // The last byte of the first attribute: another kind of content would be told as such,
             // so the one that says nothing of the digest.
@@ -237,13 +366,18 @@ impl Signature {
             attributes[last - 1..].copy_from_slice(&[5, 0]);
         }
         let leaf = &self.certificates[0];
+        let nested = self.nested.iter().map(|nested| {
+            let one = attribute("1.3.6.1.4.1.311.2.4.1", &nested.der(digest));
+            field(0xa1, &[&one])
+        });
         let signer = sequence(&[
             &[2, 1, 1],
             &sequence(&[&name(leaf.issuer), &leaf.serial()]),
             &algorithm(SHA256),
             &field(0xa0, &[&attributes]),
-            &algorithm(RSA),
+            &self.algorithm(),
             &field(4, &[&signature]),
+            &nested.collect::<Vec<_>>().concat(),
         ]);
         let certificates: Vec<u8> = self.certificates.iter().flat_map(Cert::der).collect();
         let data = sequence(&[
