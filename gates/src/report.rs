@@ -267,6 +267,14 @@ pub struct Asserted {
     pub verdict: Verdict,
 }
 
+impl Asserted {
+    /// How many findings there are, those that are left out too. A report may claim any number.
+    #[must_use]
+    pub fn findings_in_all(&self) -> u64 {
+        (self.findings.len() as u64).saturating_add(self.findings_omitted)
+    }
+}
+
 /// The policy as it was applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -117,7 +117,8 @@ pub fn judge(report: &Inspected, loaded: &Loaded) -> Result<Asserted, Failure> {
         .floors
         .iter()
         .map(|(what, floor)| {
-            let got = items.iter().map(|item| gate.count(what, item)).sum();
+            let counts = items.iter().map(|item| gate.count(what, item));
+            let got = counts.fold(0, u64::saturating_add);
             FloorResult {
                 got,
                 least: floor.least,
@@ -207,7 +208,7 @@ pub fn summary(report: &Asserted) -> String {
     for finding in report.findings.iter().take(MAX_PRINTED) {
         let _ = writeln!(out, "error: {finding}");
     }
-    let total = report.findings.len() as u64 + report.findings_omitted;
+    let total = report.findings_in_all();
     let hidden = total.saturating_sub(MAX_PRINTED as u64);
     if hidden > 0 {
         let _ = writeln!(out, "and {hidden} more");

@@ -131,6 +131,23 @@ fn text_tells_what_blocks_first() {
 }
 
 #[test]
+fn numbers_that_a_report_claims_overflow_nothing() {
+    let lane = Lane::mixed();
+    let verdict = lane.file("verdicts/red.json");
+    let text = fs::read_to_string(&verdict).unwrap();
+    let (none, all) = (r#""findings-omitted":0"#, u64::MAX);
+    assert!(text.contains(none));
+    let text = text.replace(none, &format!(r#""findings-omitted":{all}"#));
+    fs::write(&verdict, text).unwrap();
+    for form in ["text", "github", "junit", "sarif"] {
+        let line = format!("show {} --format {form}", verdict.display());
+        let ran = lanegate(&words(&line));
+        assert_eq!(ran.code, 1, "{form}: {}", ran.err);
+        assert!(!ran.err.contains("overflow"), "{form}: {}", ran.err);
+    }
+}
+
+#[test]
 fn short_alone_is_3_and_a_finding_goes_before_it() {
     let mut lane = Lane::new();
     lane.gate("short", &[("a.dll", fixture::dll(ARM64))], 2, "");

@@ -49,7 +49,9 @@ impl Check for Arch {
 
     fn count(what: &str, item: &Item) -> u64 {
         match what {
-            "archive-members" if item.kind == "archive" => item.classes.values().sum(),
+            "archive-members" if item.kind == "archive" => {
+                item.classes.values().copied().fold(0, u64::saturating_add)
+            }
             "zip-members" => item.subject.bytes().contains(&b'!').into(),
             kind => u64::from(item.kind == kind),
         }

@@ -35,7 +35,7 @@ fn gate(out: &mut String, report: &Asserted) {
         let text = format!("{}: {}", finding.subject, message(finding));
         annotation(out, level, path.as_deref(), &title, &text);
     }
-    let total = report.findings.len() as u64 + report.findings_omitted;
+    let total = report.findings_in_all();
     if total > MAX_PRINTED as u64 {
         let text = format!("and {} more findings", total - MAX_PRINTED as u64);
         annotation(out, level, None, &format!("gate {}", report.gate), &text);

@@ -340,6 +340,34 @@ fn a_weak_signature_harms_nothing_beside_one_that_holds() {
     assert_eq!(broken(&both), [no]);
 }
 
+/// `UPDATE_SEEDS=1` writes them again.
+#[test]
+fn the_seeds_of_the_fuzzer_are_signatures_as_they_are_made_here() {
+    let dll = fixture::dll(ARM64);
+    let dual = Signature {
+        hash: OLD,
+        nested: Some(Box::new(by(P384, P256))),
+        ..Signature::default()
+    };
+    let seeds = [
+        ("dual.dll", dual.on(&dll)),
+        ("ecdsa.der", by(P256, P384).der(&[7; 32])),
+        ("pss.dll", by(PSS, 0).on(&dll)),
+    ];
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/fuzz-seeds/signed");
+    for (name, bytes) in seeds {
+        let path = dir.join(name);
+        if std::env::var_os("UPDATE_SEEDS").is_some() {
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(&path, &bytes).unwrap();
+        }
+        assert!(fs::read(&path).unwrap() == bytes, "{name}: UPDATE_SEEDS=1");
+        if name.ends_with(".dll") {
+            assert_eq!(broken(&bytes), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_certificate_that_stands_there_twice_is_one() {
     // Services that sign do that.

@@ -334,7 +334,8 @@ impl Signature {
         }
     }
 
-    fn der(&self, digest: &[u8]) -> Vec<u8> {
+    /// The signature of an image with this digest.
+    pub(crate) fn der(&self, digest: &[u8]) -> Vec<u8> {
         const INDIRECT: &str = "1.3.6.1.4.1.311.2.1.4";
         // No flags, and no name of the file.
         let file = sequence(&[&[3, 1, 0], &[0xa0, 4, 0xa2, 2, 0x80, 0]]);

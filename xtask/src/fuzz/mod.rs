@@ -6,6 +6,7 @@
 
 mod mutate;
 mod readers;
+mod seeds;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -188,7 +189,7 @@ fn ended(status: ExitStatus) -> String {
 
 /// Makes the input of a turn again and keeps it.
 fn keep(reader: &Reader, seed: u64, turn: u64, why: &str) -> Result<()> {
-    let bytes = made(reader, &seeds(reader)?, seed, turn);
+    let bytes = made(reader, &committed(reader)?, seed, turn);
     let path = crashes_dir().join(format!("{}-{seed}-{turn}-{why}", reader.name));
     fs::write(&path, bytes)?;
     eprintln!("{}: {why}: {}", reader.name, path.display());
@@ -199,7 +200,7 @@ fn made(reader: &Reader, seeds: &[Vec<u8>], seed: u64, turn: u64) -> Vec<u8> {
     mutate::input(&mut Random::new(seed, reader.name, turn), seeds)
 }
 
-fn seeds(reader: &Reader) -> Result<Vec<Vec<u8>>> {
+fn committed(reader: &Reader) -> Result<Vec<Vec<u8>>> {
     let dir = seeds_dir().join(reader.name);
     let mut paths = Vec::new();
     for entry in fs::read_dir(&dir).with_context(|| format!("seeds of {}", reader.name))? {
@@ -229,7 +230,7 @@ pub(crate) fn again(reader: &str, input: &Path) -> Result<()> {
 /// When it cannot set itself up.
 pub(crate) fn worker(name: &str, seed: u64, mut turn: u64, seconds: f64) -> Result<()> {
     let reader = named(name)?;
-    let seeds = seeds(reader)?;
+    let seeds = committed(reader)?;
     let limit = Rlimit {
         current: Some(MEMORY),
         maximum: Some(MEMORY),

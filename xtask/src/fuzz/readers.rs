@@ -4,38 +4,38 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
+use gates::authenticode::{Signature, compare, layout};
 use gates::format::{archive, bitcode, coff, dynamic, elf, image, pe, zip};
 use gates::input::Watched;
 use gates::name::Name;
 use gates::python::{environment::Environment, filename, marker, metadata, record, requirement};
-use gates::{arch_table, counts, fixture, gate, limit, policy, report, verdict, walk};
+use gates::{arch_table, counts, explain, gate, limit, merged, policy, report, verdict, walk};
+use serde_json::{Value, json};
 use stages::diag::{Report, Sources};
 
-/// One reader: its name, what it does with an input, and its seeds by file name.
+use super::seeds::{self, Seeds};
+
+/// One reader: its name, what it does with an input, its seeds, and the modules of `gates` that
+/// are read with, as their paths below `src` without the extension.
 pub(crate) struct Reader {
     pub(crate) name: &'static str,
     pub(crate) read: fn(&[u8], &Path),
-    pub(crate) seeds: fn() -> Vec<(&'static str, Vec<u8>)>,
+    pub(crate) seeds: fn() -> Seeds,
+    /// A module with nothing but this may end in `/`: all below it.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "a test looks for modules without a reader")
+    )]
+    pub(crate) of: &'static [&'static str],
 }
 
 /// All readers. A new one is a row here, and `cargo xtask fuzz --write-seeds`.
 pub(crate) const READERS: &[Reader] = &[
     Reader {
         name: "pe",
-        read: |bytes, _| {
-            let _ = pe::read(bytes);
-            if let Ok(image) = image::Image::open(bytes) {
-                let _ = image.imports();
-                let _ = image.has_code();
-                if let Ok(exports) = image.exports() {
-                    for (name, _) in exports.names() {
-                        let _ = exports.find(&image::Symbol::Name(name));
-                    }
-                    let _ = exports.find(&image::Symbol::Ordinal(1));
-                }
-            }
-        },
-        seeds: images,
+        read: |bytes, _| image(bytes),
+        seeds: seeds::images,
+        of: &["format/image", "format/memory", "format/names", "format/pe"],
     },
     Reader {
         name: "elf",
@@ -45,7 +45,8 @@ pub(crate) const READERS: &[Reader] = &[
             let _ = dynamic::defined(bytes);
             let _ = dynamic::bytes(bytes, 0x200, 64);
         },
-        seeds: elves,
+        seeds: seeds::elves,
+        of: &["format/dynamic", "format/elf"],
     },
     Reader {
         name: "coff",
@@ -54,47 +55,51 @@ pub(crate) const READERS: &[Reader] = &[
             let _ = coff::read_import(bytes);
             let _ = coff::read_anonymous(bytes);
         },
-        seeds: || {
-            vec![
-                ("arm64.obj", fixture::coff(fixture::ARM64)),
-                ("bigobj.obj", fixture::bigobj(fixture::AMD64)),
-                ("import.obj", fixture::import(fixture::ARM64, "f", "a.dll")),
-            ]
-        },
+        seeds: seeds::objects,
+        of: &["format/coff"],
     },
     Reader {
         name: "archive",
         read: |bytes, _| {
             let _ = archive::read(bytes);
         },
-        seeds: archives,
+        seeds: seeds::archives,
+        of: &["format/archive"],
     },
     Reader {
         name: "bitcode",
         read: |bytes, _| {
             let _ = bitcode::read(bytes);
         },
-        seeds: || {
-            let triple = "aarch64-pc-windows-msvc";
-            vec![
-                ("plain.bc", fixture::bitcode(triple, false)),
-                ("wrapped.bc", fixture::bitcode(triple, true)),
-            ]
-        },
+        seeds: seeds::bitcode,
+        of: &["format/bitcode"],
     },
     Reader {
         name: "zip",
-        read: |bytes, _| {
-            let Ok(mut zip) = zip::Zip::open(Watched::new(Box::new(Cursor::new(bytes)))) else {
-                return;
-            };
-            let _ = zip.consistent();
-            let mut budget = limit::ZIP_TOTAL_BYTES;
-            for index in 0..zip.len() {
-                zip.member(index, &mut budget, |_, _, _| true);
-            }
+        read: |bytes, _| members(bytes),
+        seeds: seeds::zips,
+        of: &["format/zip"],
+    },
+    Reader {
+        name: "signed",
+        read: |bytes, _| signatures(bytes),
+        seeds: seeds::signed,
+        of: &["authenticode/"],
+    },
+    Reader {
+        name: "maker",
+        read: |bytes, scratch| {
+            let marks = json!({ "marks": { "own": "debian" } });
+            inspect(bytes, scratch, "census", "a.bin", &marks);
         },
-        seeds: zips,
+        seeds: seeds::traced,
+        of: &["format/maker", "format/maker/anywhere", "gate/census"],
+    },
+    Reader {
+        name: "gpu",
+        read: |bytes, scratch| inspect(bytes, scratch, "gpu", "a.hipfb", &json!({})),
+        seeds: seeds::device,
+        of: &["format/device", "format/device/", "gate/gpu"],
     },
     Reader {
         name: "wheel",
@@ -108,37 +113,19 @@ pub(crate) const READERS: &[Reader] = &[
                 let _ = requirement::Requirement::parse(line);
             }
         },
-        seeds: || {
-            vec![
-                ("METADATA", b"Metadata-Version: 2.4\r\nName: demo\nVersion: 1.0\nRequires-Python: >=3.9\nRequires-Dist: numpy[x,y]>=2,!=2.1.*; python_version < '3.14' and extra == \"fast\"\nRequires-Dist: a @ https://example.org/a.whl ; sys_platform == 'win32'\n  folded\n\nbody\n".to_vec()),
-                ("RECORD", b"demo/__init__.py,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n\"a,b.py\",sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,12\ndemo-1.0.dist-info/RECORD,,\n".to_vec()),
-                ("names", b"demo-1.0-cp314-cp314t-win_arm64.whl\ndemo-1.0-1local-py2.py3-none-any.whl\ncp313-abi3.abi3t-manylinux_2_28_x86_64.musllinux_1_2_x86_64\n".to_vec()),
-            ]
-        },
+        seeds: seeds::wheels,
+        of: &[
+            "python/filename",
+            "python/metadata",
+            "python/record",
+            "python/requirement",
+        ],
     },
     Reader {
         name: "marker",
-        read: |bytes, _| {
-            let text = String::from_utf8_lossy(bytes);
-            let Ok(marker) = marker::Marker::parse(&text) else {
-                return;
-            };
-            let _ = marker.extras();
-            if let Ok(env) = Environment::new(
-                "windows/arm64",
-                "3.14.2",
-                &std::collections::BTreeMap::new(),
-            ) {
-                let _ = marker.holds(&env, Some("fast"));
-                let _ = marker.holds(&env, None);
-            }
-        },
-        seeds: || {
-            vec![
-                ("and", b"python_version < '3.14' and (extra == \"fast\" or sys_platform != 'win32')".to_vec()),
-                ("in", b"'arm' in platform_machine or os_name not in 'nt posix' and python_full_version ~= '3.14.0'".to_vec()),
-            ]
-        },
+        read: |bytes, _| holds(bytes),
+        seeds: seeds::marker,
+        of: &["python/environment", "python/marker"],
     },
     Reader {
         name: "policy",
@@ -146,31 +133,16 @@ pub(crate) const READERS: &[Reader] = &[
             if fs::write(scratch, bytes).is_ok() {
                 let _ = policy::Loaded::read(scratch);
             }
+            inspect(bytes, scratch, "floors", "a.json", &json!({}));
         },
-        seeds: || vec![("arch.json", POLICY.as_bytes().to_vec())],
+        seeds: seeds::policies,
+        of: &["gate/floors"],
     },
     Reader {
         name: "report",
-        read: |bytes, scratch| {
-            if fs::write(scratch, bytes).is_err() {
-                return;
-            }
-            if let Ok(seen) = report::read::<report::Inspected>(scratch)
-                && let Ok(policy) = serde_json::from_str(POLICY)
-                && let Ok(loaded) = policy::Loaded::of(policy)
-                && let Ok(asserted) = verdict::judge(&seen, &loaded)
-            {
-                let _ = verdict::summary(&asserted);
-            }
-            let expected = verdict::Expected {
-                gate: "g".to_owned(),
-                policy: None,
-            };
-            if let Ok(asserted) = verdict::sealed(scratch, &expected) {
-                let _ = verdict::summary(&asserted);
-            }
-        },
-        seeds: reports,
+        read: reports,
+        seeds: seeds::reports,
+        of: &[],
     },
     Reader {
         name: "counts",
@@ -179,76 +151,208 @@ pub(crate) const READERS: &[Reader] = &[
                 let _ = format.read(bytes);
             }
         },
-        seeds: || {
-            vec![
-                ("ctest", b"Test project /b\n    Start 1: a\n1/2 Test #1: a ....   Passed    0.01 sec\n    Start 2: b\n2/2 Test #2: b ....***Failed    0.02 sec\n\n50% tests passed, 1 tests failed out of 2\n\nTotal Test time (real) =   0.03 sec\n\nThe following tests FAILED:\n\t  2 - b (Failed)\n".to_vec()),
-                ("gtest", b"[==========] Running 2 tests from 1 test suite.\n[ RUN      ] A.b\n[       OK ] A.b (0 ms)\n[ RUN      ] A.c\n[  SKIPPED ] A.c (0 ms)\n[==========] 2 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n[  SKIPPED ] 1 test, listed below:\n[  SKIPPED ] A.c\n".to_vec()),
-                ("junit", b"<?xml version=\"1.0\"?><testsuites><testsuite name=\"s\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\"><testcase name=\"a\"/><testcase name=\"b\"><failure message=\"x\">y</failure></testcase></testsuite></testsuites>".to_vec()),
-                ("libtest", b"\nrunning 2 tests\ntest a ... ok\ntest b ... ignored\n\ntest result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n".to_vec()),
-                ("lines", b"SECTION a: passed=1 failed=0 skipped=0\nTESTS: passed=1 failed=0 skipped=0\n".to_vec()),
-                ("nextest", b"    Starting 2 tests across 1 binary\n        PASS [   0.004s] a::b c\n        FAIL [   0.004s] a::b d\n------------\n     Summary [   0.005s] 2 tests run: 1 passed, 1 failed, 3 skipped\n".to_vec()),
-                ("pytest", b"\x1b[1m============ test session starts ============\x1b[0m\ncollected 2 items\n\nt.py .F [100%]\n\nFAILED t.py::b - x\n========= 1 failed, 1 passed in 0.01s =========\n".to_vec()),
-            ]
-        },
+        seeds: seeds::counts,
+        of: &["counts/", "gate/exec", "gate/suites"],
     },
     Reader {
         name: "manifest",
-        read: |bytes, scratch| inspect(bytes, scratch, "manifest", "MANIFEST.json"),
-        seeds: || {
-            vec![("MANIFEST.json", b"{\"schema\":\"manifest/1\",\"target\":\"windows/arm64\",\"files\":[{\"path\":\"a.dll\",\"sha256\":\"00\",\"size\":1}],\"env\":{\"A\":\"b\"}}\n".to_vec())]
-        },
+        read: |bytes, scratch| inspect(bytes, scratch, "manifest", "MANIFEST.json", &json!({})),
+        seeds: seeds::manifest,
+        of: &["gate/manifest"],
     },
     Reader {
-        name: "gpu",
-        read: |bytes, scratch| inspect(bytes, scratch, "gpu", "a.hipfb"),
-        seeds: device,
+        name: "contract",
+        read: |bytes, scratch| {
+            let ask = json!({ "contract": "plugins.toml" });
+            inspect(bytes, scratch, "plugin", "plugins.toml", &ask);
+        },
+        seeds: seeds::contract,
+        of: &["gate/plugin"],
+    },
+    Reader {
+        name: "coverage",
+        read: |bytes, scratch| {
+            let ask = json!({ "entries": ["*.whl"], "index": { "file": "SHA256SUMS" } });
+            inspect(bytes, scratch, "coverage", "SHA256SUMS", &ask);
+        },
+        seeds: seeds::index,
+        of: &["gate/coverage", "gate/coverage/index"],
+    },
+    Reader {
+        name: "env",
+        read: |bytes, scratch| {
+            let ask = json!({ "host": ["abracadabra"], "scopes": ["process"] });
+            inspect(bytes, scratch, "env", "process.json", &ask);
+        },
+        seeds: seeds::environment,
+        of: &["gate/env"],
     },
     Reader {
         name: "trees",
         read: |bytes, scratch| {
             for gate in gate::GATES {
-                inspect(bytes, scratch, gate.name, "a.whl");
+                inspect(bytes, scratch, gate.name, "a.whl", &asked(gate.name));
             }
+            let _ = explain::file(&scratch.with_extension("tree").join("a.whl"));
         },
-        seeds: || [images(), elves(), archives(), zips()].concat(),
+        seeds: || {
+            [
+                seeds::images(),
+                seeds::elves(),
+                seeds::archives(),
+                seeds::zips(),
+            ]
+            .concat()
+        },
+        of: &[
+            "format/exported",
+            "format/magic",
+            "gate/arch",
+            "gate/data",
+            "gate/deps",
+            "gate/elf",
+            "gate/elf/",
+            "gate/files",
+            "gate/imports",
+            "gate/imports/",
+            "gate/leak",
+            "gate/signed",
+            "gate/wheel",
+            "python/runtime",
+            "python/wheel",
+        ],
     },
     Reader {
         name: "lanes",
-        read: |bytes, _| {
-            let Ok(text) = stages::file::text_of_bytes(bytes.to_vec()) else {
-                return;
-            };
-            let mut sources = Sources::default();
-            let id = sources.add("lanes.toml", &text);
-            let pins = sources.add("versions.env", &text);
-            let mut report = Report::default();
-            let pins = stages::file::parse_pins(&sources, pins, &mut report);
-            report.sorted().render(&sources, false);
-            let graph = stages::file::parse(&sources, id)
-                .and_then(|document| stages::graph::resolve(document, pins))
-                .and_then(|graph| stages::view::check_tags(&graph).map(|()| graph));
-            if let Err(report) = graph {
-                report.render(&sources, true);
-            }
-        },
-        // media-mini.toml lies there too: a copy of the example as it once was.
-        seeds: || {
-            vec![
-                ("pins.env", b"# a pin\nCMAKE_VERSION=4.1.2\nexport X_SHA256='00' # why\n".to_vec()),
-                ("small.toml", b"[graph]\nname = \"g\"\n[lane.a]\nplatform = \"linux/amd64\"\ntarget = \"linux/amd64\"\noutput.o = { stage = \"s\" }\n[stage.s]\nfrom = { image = \"x:1\" }\nsteps = [{ run = \"true\", when = { target = \"linux/*\" } }]\n".to_vec()),
-            ]
-        },
+        read: |bytes, _| lanes(bytes),
+        seeds: seeds::lanes,
+        of: &[],
     },
 ];
 
+/// What an image imports and exports.
+fn image(bytes: &[u8]) {
+    let _ = pe::read(bytes);
+    if let Ok(image) = image::Image::open(bytes) {
+        let _ = image.imports();
+        let _ = image.has_code();
+        if let Ok(exports) = image.exports() {
+            for (name, _) in exports.names() {
+                let _ = exports.find(&image::Symbol::Name(name));
+            }
+            let _ = exports.find(&image::Symbol::Ordinal(1));
+        }
+    }
+}
+
+/// Every member of a zip.
+fn members(bytes: &[u8]) {
+    let Ok(mut zip) = zip::Zip::open(Watched::new(Box::new(Cursor::new(bytes)))) else {
+        return;
+    };
+    let _ = zip.consistent();
+    let mut budget = limit::ZIP_TOTAL_BYTES;
+    for index in 0..zip.len() {
+        zip.member(index, &mut budget, |_, _, _| true);
+    }
+}
+
+/// The signatures of an image, and the input as the DER of one.
+fn signatures(bytes: &[u8]) {
+    let mut all = Vec::new();
+    let _ = Signature::read(bytes, &mut all);
+    if let Ok(Some((layout, table))) = layout::read(bytes) {
+        for der in table {
+            let _ = Signature::read(&der, &mut all);
+        }
+        let _ = compare(&layout, &mut Cursor::new(bytes), &mut all);
+    }
+}
+
+/// Whether a marker holds.
+fn holds(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(marker) = marker::Marker::parse(&text) else {
+        return;
+    };
+    let _ = marker.extras();
+    let variables = std::collections::BTreeMap::new();
+    if let Ok(env) = Environment::new("windows/arm64", "3.14.2", &variables) {
+        let _ = marker.holds(&env, Some("fast"));
+        let _ = marker.holds(&env, None);
+    }
+}
+
+/// What an inspection wrote down, a verdict, and several verdicts in one.
+fn reports(bytes: &[u8], scratch: &Path) {
+    if fs::write(scratch, bytes).is_err() {
+        return;
+    }
+    if let Ok(seen) = report::read::<report::Inspected>(scratch)
+        && let Ok(policy) = serde_json::from_str(seeds::POLICY)
+        && let Ok(loaded) = policy::Loaded::of(policy)
+        && let Ok(asserted) = verdict::judge(&seen, &loaded)
+    {
+        let _ = verdict::summary(&asserted);
+    }
+    let expected = verdict::Expected {
+        gate: "g".to_owned(),
+        policy: None,
+    };
+    if let Ok(asserted) = verdict::sealed(scratch, &expected) {
+        let _ = verdict::summary(&asserted);
+    }
+    let _ = merged::Merged::read(scratch);
+}
+
+/// A lane file, and the same bytes as pins.
+fn lanes(bytes: &[u8]) {
+    let Ok(text) = stages::file::text_of_bytes(bytes.to_vec()) else {
+        return;
+    };
+    let mut sources = Sources::default();
+    let id = sources.add("lanes.toml", &text);
+    let pins = sources.add("versions.env", &text);
+    let mut report = Report::default();
+    let pins = stages::file::parse_pins(&sources, pins, &mut report);
+    report.sorted().render(&sources, false);
+    let graph = stages::file::parse(&sources, id)
+        .and_then(|document| stages::graph::resolve(document, pins))
+        .and_then(|graph| stages::view::check_tags(&graph).map(|()| graph));
+    if let Err(report) = graph {
+        report.render(&sources, true);
+    }
+}
+
+/// What a gate must be asked before it looks at a tree with `a.whl` in it.
+fn asked(gate: &str) -> Value {
+    match gate {
+        "absent" => json!({ "components": [{ "at": "a.whl", "not-on": ["windows/arm64"] }] }),
+        "contract" => json!({ "env": { "PATH": "/bin" }, "seen": ["PATH"] }),
+        "coverage" => json!({ "entries": ["**"] }),
+        "data" => json!({ "expect": [
+            { "file": "**", "symbol": "data", "bytes": "01020304", "why": "w" },
+            { "file": "**", "symbol": "table", "bytes": "010203", "why": "w" },
+        ] }),
+        "deps" => json!({ "python": "3.14.2", "needs": ["m[x]>=1"] }),
+        "files" => json!({ "licences": [{ "path": "a.whl", "contains": "MIT" }] }),
+        "leak" => json!({ "host": ["abracadabra"], "values": { "A": "libz.so.1" } }),
+        "plugin" => json!({ "plugins": [{ "file": "a.whl", "exports": ["run"], "why": "w" }] }),
+        "tests" => json!({ "suites": [{ "name": "s", "format": "junit", "output": "a.whl" }] }),
+        "wheel" => json!({ "python": "3.14" }),
+        _ => json!({}),
+    }
+}
+
 /// Runs a gate over a tree with this one file in it.
-fn inspect(bytes: &[u8], scratch: &Path, name: &str, file: &str) {
+fn inspect(bytes: &[u8], scratch: &Path, name: &str, file: &str, ask: &Value) {
     let dir = scratch.with_extension("tree");
     let written = fs::create_dir_all(&dir).and_then(|()| fs::write(dir.join(file), bytes));
-    let (Ok(()), Ok(gate), Ok(row)) = (
+    let (Ok(()), Ok(gate), Ok(row), Value::Object(ask)) = (
         written,
         gate::Gate::named(name),
         arch_table::row("windows/arm64"),
+        ask,
     ) else {
         return;
     };
@@ -257,141 +361,87 @@ fn inspect(bytes: &[u8], scratch: &Path, name: &str, file: &str) {
         label: Name::default(),
     };
     // lanegate turns a panic into a failure that says so.
-    if let Err(failure) = gate.inspect(&row, &[root], &gate::Object::new()) {
+    if let Err(failure) = gate.inspect(&row, &[root], ask) {
         let text = failure.to_string();
         assert!(!text.contains("a bug in lanegate"), "{text}");
     }
 }
 
-const POLICY: &str = r#"{"allow":[{"path":"a/**","why":"w"}],"ask":{},"check":"arch","demand":{},"effect":"block","floors":{"inspected":{"broken":1,"least":2,"measured":3,"on":"2026-12-01"}},"gate":"g","schema":"gate-policy/1","target":"windows/arm64"}"#;
-
-fn images() -> Vec<(&'static str, Vec<u8>)> {
-    let linked = fixture::Pe {
-        imports: vec![("a.dll", vec!["f", "#7"]), ("b.dll", vec!["g"])],
-        delayed: vec![("c.dll", vec!["h"])],
-        delayed_v1: Vec::new(),
-        exports: vec![
-            ("code", fixture::Export::Code),
-            ("data", fixture::Export::Data(vec![1, 2, 3, 4])),
-            ("away", fixture::Export::Forward("d.far")),
-        ],
-    };
-    let old = fixture::Pe {
-        delayed_v1: vec![("old.dll", vec!["o", "#3"])],
-        ..fixture::Pe::default()
-    };
-    vec![
-        ("plain.dll", fixture::dll(fixture::AMD64)),
-        ("hybrid.dll", fixture::hybrid_dll(fixture::ARM64)),
-        ("linked.dll", linked.dll(fixture::ARM64)),
-        ("old.dll", old.dll(fixture::I386)),
-    ]
-}
-
-fn elves() -> Vec<(&'static str, Vec<u8>)> {
-    let linked = fixture::Elf {
-        needed: vec!["libc.so.6", "libz.so.1"],
-        soname: Some("libx.so.1"),
-        runpath: Some("$ORIGIN/../lib:/opt/lib"),
-        interpreter: Some("/lib64/ld-linux-x86-64.so.2"),
-        needs: vec![("libc.so.6", vec!["GLIBC_2.17", "GLIBC_2.34"])],
-        defines: vec!["libx.so.1", "X_1.0"],
-        stack: Some(7),
-        data: vec![("table", vec![1, 2, 3])],
-        code: vec!["run"],
-        ..fixture::Elf::default()
-    };
-    vec![
-        ("linked.so", linked.shared(62)),
-        ("plain32be.so", fixture::elf(32, true, 20)),
-        ("plain64.so", fixture::elf(64, false, 183)),
-    ]
-}
-
-/// Code for GPUs: bundles, plain and compressed, and fat binaries.
-fn device() -> Vec<(&'static str, Vec<u8>)> {
-    let code = fixture::code_object(0x41, 3);
-    let bundle = fixture::bundle(&[
-        ("host-x86_64-unknown-linux--", b""),
-        ("hipv4-amdgcn-amd-amdhsa--gfx1100", &code),
-    ]);
-    let packed =
-        |version, method| fixture::compressed(version, method, &bundle).unwrap_or_default();
-    let fat = fixture::fat_binary(&[(2, 90, b"code"), (1, 90, b"text")]);
-    vec![
-        ("code.co", code.clone()),
-        (
-            "fat.dll",
-            fixture::dll_with(fixture::AMD64, ".nv_fatb", &fat),
-        ),
-        ("plain.so", fixture::elf_with(62, 3, ".hip_fatbin", &bundle)),
-        ("zlib.hipfb", packed(1, 0)),
-        ("zstd.hipfb", packed(3, 1)),
-    ]
-}
-
-fn archives() -> Vec<(&'static str, Vec<u8>)> {
-    let (arm, big) = (
-        fixture::coff(fixture::ARM64),
-        fixture::bigobj(fixture::ARM64),
-    );
-    let long = "a-name-of-more-than-fifteen-characters.obj";
-    let members = fixture::archive(&[("a.obj", &arm), (long, &big)]);
-    let import = fixture::import_library(fixture::ARM64, fixture::ARM64, &["f", "g"]);
-    vec![("import.lib", import), ("members.lib", members)]
-}
-
-fn zips() -> Vec<(&'static str, Vec<u8>)> {
-    let dll = fixture::dll(fixture::ARM64);
-    let zip = |members: &[(&str, &[u8])]| fixture::zip(members).unwrap_or_default();
-    let inner = zip(&[("m.pyd", &dll)]);
-    let wheel = zip(&[
-        ("m.cp314-win_arm64.pyd", &dll),
-        (
-            "m-1.dist-info/METADATA",
-            b"Metadata-Version: 2.4\nName: m\nVersion: 1\n",
-        ),
-        (
-            "m-1.dist-info/WHEEL",
-            b"Wheel-Version: 1.0\nTag: cp314-cp314-win_arm64\n",
-        ),
-        ("m-1.dist-info/RECORD", b"m.cp314-win_arm64.pyd,,\n"),
-    ]);
-    vec![
-        ("nested.zip", zip(&[("in.zip", &inner)])),
-        ("wheel.whl", wheel),
-    ]
-}
-
-/// What `arch` makes of a small tree, inspected and asserted.
-fn reports() -> Vec<(&'static str, Vec<u8>)> {
-    let make = || {
-        let dir = std::env::temp_dir().join(format!("lanekit-fuzz-{}", std::process::id()));
-        fs::create_dir_all(&dir).ok()?;
-        fs::write(dir.join("a.dll"), fixture::dll(fixture::ARM64)).ok()?;
-        fs::write(dir.join("b.dll"), fixture::dll(fixture::AMD64)).ok()?;
-        let root = walk::Root {
-            path: dir.clone(),
-            label: Name::from("t"),
-        };
-        let row = arch_table::row("windows/arm64").ok()?;
-        let gate = gate::Gate::named("arch").ok()?;
-        let seen = gate.inspect(&row, &[root], &gate::Object::new()).ok();
-        let _ = fs::remove_dir_all(dir);
-        let seen = seen?;
-        let loaded = policy::Loaded::of(serde_json::from_str(POLICY).ok()?).ok()?;
-        let asserted = verdict::judge(&seen, &loaded).ok()?;
-        Some(vec![
-            ("asserted.json", report::canonical(&asserted).ok()?),
-            ("inspected.json", report::canonical(&seen).ok()?),
-        ])
-    };
-    make().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repo;
+
+    /// Modules that read no bytes of others, and what they do instead.
+    const NONE: &[(&str, &str)] = &[
+        ("python/mod", "the names of the others"),
+        ("gate/absent", "paths, and texts as they are"),
+        ("gate/contract", "paths"),
+        ("gate/overlap", "digests"),
+    ];
+
+    #[test]
+    fn every_module_that_reads_has_a_reader_here() {
+        let src = repo::root().join("gates/src");
+        let mut modules = Vec::new();
+        let mut open: Vec<_> = ["format", "python", "counts", "authenticode", "gate"]
+            .map(|dir| src.join(dir))
+            .into();
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => open.push(path),
+                    false => {
+                        let module = path.strip_prefix(&src).unwrap().with_extension("");
+                        modules.push(module.to_str().unwrap().to_owned());
+                    }
+                }
+            }
+        }
+        modules.retain(|module| !module.ends_with("_tests"));
+        let named: Vec<&str> = READERS
+            .iter()
+            .flat_map(|reader| reader.of)
+            .copied()
+            .collect();
+        let none = NONE.iter().map(|(module, _)| *module);
+        let known: Vec<&str> = named.into_iter().chain(none).collect();
+        let of = |known: &str, module: &str| match known.ends_with('/') {
+            true => module.starts_with(known),
+            false => module == known,
+        };
+        for module in &modules {
+            let met = known.iter().any(|known| of(known, module));
+            assert!(met, "gates/src/{module}.rs is read by no reader of READERS");
+        }
+        for known in known {
+            let met = modules.iter().any(|module| of(known, module));
+            assert!(met, "there is no gates/src/{known}");
+        }
+    }
+
+    #[test]
+    fn every_gate_can_be_asked_about_the_tree() {
+        let row = arch_table::row("windows/arm64").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        for gate in gate::GATES {
+            // Of `exec` the counts are read, and it wants the files of a run; `overlap` wants two trees.
+            if ["exec", "overlap"].contains(&gate.name) {
+                continue;
+            }
+            fs::write(dir.path().join("a.whl"), b"MZ").unwrap();
+            let root = walk::Root {
+                path: dir.path().to_owned(),
+                label: Name::default(),
+            };
+            let Value::Object(ask) = asked(gate.name) else {
+                panic!("{} is asked nothing", gate.name);
+            };
+            let seen = gate.inspect(&row, &[root], &ask);
+            assert!(seen.is_ok(), "{}: {:?}", gate.name, seen.err());
+        }
+    }
 
     #[test]
     fn every_reader_has_the_seeds_that_are_committed() {
@@ -418,7 +468,11 @@ mod tests {
             for (_, bytes) in (reader.seeds)() {
                 (reader.read)(&bytes, &scratch);
                 // Gates over a tree are slow: `gates` has tests of its own for each cut.
-                let step = if reader.name == "trees" { 97 } else { 1 };
+                let step = match reader.name {
+                    "trees" => 97,
+                    "maker" | "signed" => 7,
+                    _ => 1,
+                };
                 for end in (0..bytes.len().min(2_000)).step_by(step) {
                     (reader.read)(&bytes[..end], &scratch);
                 }
