@@ -182,6 +182,25 @@ fn fat_binaries_of_cuda_name_code_and_text() {
 }
 
 #[test]
+fn code_for_one_gpu_of_cuda_alone_is_told_apart() {
+    let fat = fat_binary(&[(2, 1090, b"code"), (1, 1100, b"text")]);
+    // The code runs on it; the text is for no later one.
+    assert_eq!(
+        look(&fat, want(&["sm_90a", "sm_90", "compute_100a"])),
+        [""; 0]
+    );
+    one(
+        &look(&fat, want(&["compute_100"])),
+        "GPU001 f(compute_100): found compute_100a, sm_90a",
+    );
+    let plain = fat_binary(&[(2, 90, b"code")]);
+    one(
+        &look(&plain, want(&["sm_90a"])),
+        "GPU001 f(sm_90a): found sm_90",
+    );
+}
+
+#[test]
 fn what_is_wanted_may_stand_in_the_names_of_other_files() {
     let mut files = vec![
         ("bin/ggml-hip.dll", dll_with(AMD64, ".hip_fat", &two())),

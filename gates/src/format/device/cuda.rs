@@ -1,6 +1,7 @@
 //! CUDA's fat binaries: code for several processors, and text that the driver compiles.
 //!
-//! The layout is not published; it is what free tools that read it agree on.
+//! The layout is not published; it is what free tools that read it agree on, and what cuobjdump
+//! says of real files.
 
 use super::bundle::u64_at;
 use super::source::{Source, Span};
@@ -10,6 +11,9 @@ use crate::limit;
 
 /// 0xBA55ED50.
 pub(super) const MAGIC: [u8; 4] = [0x50, 0xed, 0x55, 0xba];
+
+/// Of an entry's flags: its code uses what this very processor has and no later one: `sm_90a`.
+const ONE_PROCESSOR: u64 = 1 << 20;
 
 /// Reads a fat binary at the start of `span`; returns how long it is.
 pub(super) fn fat_binary(
@@ -48,9 +52,17 @@ pub(super) fn fat_binary(
         }
         let next = at.saturating_add(header).saturating_add(size);
         Fault::require("an entry of the fat binary", next, end)?;
+        let mut flags = [0; 8];
+        if header >= 48 {
+            span.read(at.saturating_add(40), &mut flags)?;
+        }
+        let one = match u64::from_le_bytes(flags) & ONE_PROCESSOR {
+            0 => "",
+            _ => "a",
+        };
         let target = match kind {
-            1 => format!("compute_{sm}"),
-            2 | 0x10 => format!("sm_{sm}"),
+            1 => format!("compute_{sm}{one}"),
+            2 | 0x10 => format!("sm_{sm}{one}"),
             other => format!("kind{other}_{sm}"),
         };
         let code = Code {

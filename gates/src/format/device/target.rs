@@ -133,7 +133,10 @@ impl Target {
     pub fn runs_on(&self, wanted: &Self) -> bool {
         let (code, code_settings) = self.parts();
         let (processor, settings) = wanted.parts();
+        // `sm_90a` is the processor `sm_90` with what later ones need not have.
+        let own = code.strip_suffix('a').filter(|_| code.starts_with("sm_"));
         let same = code == processor
+            || own == Some(processor)
             || GENERIC
                 .iter()
                 .any(|(generic, all)| *generic == code && all.contains(&processor));
