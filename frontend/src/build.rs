@@ -70,6 +70,7 @@ pub async fn run(
     build.names_to_run_anew(&loaded.graph)?;
     let requests = plan::requests(&loaded.graph, &asked(&opts, &loaded))
         .map_err(|report| build.wrong(report))?;
+    let parts = several::parts(opts.multi_platform, &requests)?;
     // Everything is planned before anything runs.
     let mut planned = Vec::new();
     let options = build.exec_options();
@@ -95,9 +96,9 @@ pub async fn run(
         });
     let solved = join_all(solves).await.into_iter();
     let mut solved = solved.collect::<Result<Vec<Solved>, Failure>>()?;
-    match solved.len() {
-        1 if requests.iter().all(|request| request.group.is_none()) => Ok(solved.remove(0).built()),
-        _ => several::together(solved),
+    match parts {
+        false => Ok(solved.remove(0).built()),
+        true => several::together(solved),
     }
 }
 

@@ -4,10 +4,22 @@ use std::collections::BTreeMap;
 
 use llb::Platform;
 use serde_json::{Value, json};
+use stages::plan::Request;
 
 use super::{Solved, attest, platform_fields, verdicts};
 use crate::gateway::bridge::{Built, Refs};
 use crate::gateway::error::Failure;
+
+/// Whether the result has parts by platform: as the caller says, else where a group is built.
+pub(super) fn parts(asked: Option<bool>, requests: &[Request]) -> Result<bool, Failure> {
+    match asked {
+        Some(false) if requests.len() > 1 => Err(Failure::new(
+            "multi-platform=false: the group has lanes of several platforms; name one of them with --platform",
+        )),
+        Some(asked) => Ok(asked),
+        None => Ok(requests.iter().any(|request| request.group.is_some())),
+    }
+}
 
 /// Puts the parts together. Each was solved behind the gates of its lane, so nothing goes out before all of them passed.
 pub(super) fn together(parts: Vec<Solved>) -> Result<Built, Failure> {
@@ -123,6 +135,22 @@ mod tests {
             panic!()
         };
         assert_eq!(refs.len(), 2);
+    }
+
+    #[test]
+    fn a_group_has_parts_and_a_lane_has_some_where_the_caller_says_so() {
+        let lane = [Request::default()];
+        let group = [(); 2].map(|()| Request {
+            group: Some("g".to_owned()),
+            ..Request::default()
+        });
+        let asked = |asked, requests: &[Request]| parts(asked, requests).ok();
+        assert_eq!(asked(None, &lane), Some(false));
+        assert_eq!(asked(Some(true), &lane), Some(true));
+        assert_eq!(asked(None, &group[..1]), Some(true));
+        assert_eq!(asked(Some(false), &group[..1]), Some(false));
+        assert_eq!(asked(Some(true), &group), Some(true));
+        assert_eq!(asked(Some(false), &group), None, "one of two would be lost");
     }
 
     #[test]

@@ -4,10 +4,13 @@
 //! of it, so that of several with a `when` the one moves that was in force. The day is the
 //! caller's: reports hold no clock.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use gates::report::{self, Asserted};
+use gates::merged::Merged;
+use gates::policy::Floor;
+use gates::report::Asserted;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{Stop, print};
@@ -15,7 +18,7 @@ use super::{Stop, print};
 /// Verdicts, and how floors follow them.
 #[derive(Args, Debug)]
 pub(super) struct Floors {
-    /// Verdicts of gates: the reports that `lanegate assert` writes
+    /// Verdicts of gates: `lane/report.json` of LANE/gates, or what `lanegate assert` writes
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// The lane file
@@ -43,8 +46,8 @@ impl Floors {
         let mut verdicts = Vec::new();
         let mut wrong = Vec::new();
         for path in &self.reports {
-            match report::read::<Asserted>(path) {
-                Ok(verdict) => verdicts.push(verdict),
+            match Merged::read(path) {
+                Ok(lane) => verdicts.extend(lane.gates),
                 Err(failure) => wrong.push(failure.to_string()),
             }
         }
@@ -90,9 +93,74 @@ fn moved(
         _ => return Err(vec![format!("--on {}: no day like 2026-12-02", wish.on)]),
     };
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    for ((gate, what, ..), (policy, got)) in measured(verdicts, &mut wrong) {
+        let mut found: Vec<&mut dyn TableLike> = floors_of(&mut file, gate, what)
+            .into_iter()
+            .filter(|floor| {
+                let is = |key: &str| floor.get(key).and_then(Item::as_integer);
+                let same = |value: Option<u64>| value.and_then(|v| i64::try_from(v).ok());
+                is("least") == same(Some(policy.least))
+                    && is("measured") == same(policy.measured)
+                    && is("broken") == same(policy.broken)
+            })
+            .collect();
+        let [floor] = &mut found[..] else {
+            let many = found.len();
+            wrong.push(format!(
+                "gate {gate}: {many} floors of `{what}` are {}: expected one",
+                policy.least
+            ));
+            continue;
+        };
+        // Rounded up, so that a hundredth of little is not nothing.
+        let least = (u128::from(got) * u128::from(wish.of_measured)).div_ceil(100);
+        // A share of at most the whole.
+        let least = u64::try_from(least).unwrap_or(got);
+        if let Some(broken) = policy.broken.filter(|broken| least <= *broken) {
+            wrong.push(format!(
+                    "gate {gate}: {got} of `{what}` make a floor of {least}, which the broken build with {broken} reached"
+                ));
+            continue;
+        }
+        if least == 0 {
+            wrong.push(format!("gate {gate}: nothing of `{what}` was measured"));
+            continue;
+        }
+        if least < policy.least && !wish.lower {
+            lines.push(format!(
+                "gate {gate}: {what} stays {}: {got} would make it {least}; --lower allows that\n",
+                policy.least
+            ));
+            continue;
+        }
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        set(*floor, "least", number(least).into());
+        set(*floor, "measured", number(got).into());
+        set(*floor, "on", day.into());
+        lines.push(format!(
+            "gate {gate}: {what} {} -> {least}, measured {got} on {}\n",
+            policy.least, wish.on
+        ));
+    }
+    if wrong.is_empty() {
+        Ok((file.to_string(), lines))
+    } else {
+        Err(wrong)
+    }
+}
+
+/// A floor by what a file says of it: its gate, what it counts, `least`, `measured`, `broken`.
+type Key<'v> = (&'v str, &'v str, u64, Option<u64>, Option<u64>);
+
+/// What was measured under each floor: in several lanes under one floor, the least.
+fn measured<'v>(
+    verdicts: &'v [Asserted],
+    wrong: &mut Vec<String>,
+) -> BTreeMap<Key<'v>, (&'v Floor, u64)> {
+    let mut all: BTreeMap<Key<'v>, (&Floor, u64)> = BTreeMap::new();
     for verdict in verdicts {
-        for (what, policy) in &verdict.policy.resolved.floors {
-            let gate = &verdict.gate;
+        let gate = verdict.gate.as_str();
+        for (what, floor) in &verdict.policy.resolved.floors {
             let got = verdict.floors.iter().find(|floor| floor.what == *what);
             let Some(got) = got.map(|floor| floor.got) else {
                 wrong.push(format!(
@@ -100,58 +168,18 @@ fn moved(
                 ));
                 continue;
             };
-            let mut found: Vec<&mut dyn TableLike> = floors_of(&mut file, gate, what)
-                .into_iter()
-                .filter(|floor| {
-                    let is = |key: &str| floor.get(key).and_then(Item::as_integer);
-                    let same = |value: Option<u64>| value.and_then(|v| i64::try_from(v).ok());
-                    is("least") == same(Some(policy.least))
-                        && is("measured") == same(policy.measured)
-                        && is("broken") == same(policy.broken)
-                })
-                .collect();
-            let [floor] = &mut found[..] else {
-                let many = found.len();
-                wrong.push(format!(
-                    "gate {gate}: {many} floors of `{what}` are {}: expected one",
-                    policy.least
-                ));
-                continue;
-            };
-            // Rounded up, so that a hundredth of little is not nothing.
-            let least = (got * u64::from(wish.of_measured)).div_ceil(100);
-            if let Some(broken) = policy.broken.filter(|broken| least <= *broken) {
-                wrong.push(format!(
-                    "gate {gate}: {got} of `{what}` make a floor of {least}, which the broken build with {broken} reached"
-                ));
-                continue;
-            }
-            if least == 0 {
-                wrong.push(format!("gate {gate}: nothing of `{what}` was measured"));
-                continue;
-            }
-            if least < policy.least && !wish.lower {
-                lines.push(format!(
-                    "gate {gate}: {what} stays {}: {got} would make it {least}; --lower allows that\n",
-                    policy.least
-                ));
-                continue;
-            }
-            let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-            set(*floor, "least", number(least).into());
-            set(*floor, "measured", number(got).into());
-            set(*floor, "on", day.into());
-            lines.push(format!(
-                "gate {gate}: {what} {} -> {least}, measured {got} on {}\n",
-                policy.least, wish.on
-            ));
+            let key = (
+                gate,
+                what.as_str(),
+                floor.least,
+                floor.measured,
+                floor.broken,
+            );
+            let (_, least) = all.entry(key).or_insert((floor, got));
+            *least = got.min(*least);
         }
     }
-    if wrong.is_empty() {
-        Ok((file.to_string(), lines))
-    } else {
-        Err(wrong)
-    }
+    all
 }
 
 /// The floors of one kind of a gate, in both spellings of TOML.
@@ -194,6 +222,8 @@ fn set(table: &mut dyn TableLike, key: &str, value: Value) {
 
 #[cfg(test)]
 mod tests {
+    use gates::report;
+
     use super::*;
 
     const LANES: &str = "# the lanes\n[gate.arch]\nproduct = \"x\"   # kept\nfloor = [\n  { inspected = { least = 90, measured = 100, on = 2026-09-02, broken = 50 }, when = { target = \"windows/arm64\" } },  # arm\n  { inspected = { least = 80 } },\n]\n\n[[gate.wheels.floor]]\nwheels = { least = 4 }\n";
@@ -247,6 +277,23 @@ mod tests {
             let wrong = run(&[verdict("arch", "inspected", got, ARM)], true).unwrap_err();
             assert!(wrong[0].contains("broken build with 50"), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn a_floor_of_several_lanes_holds_in_each_and_no_count_is_too_large() {
+        let lanes = [
+            verdict("arch", "inspected", 201, ARM),
+            verdict("arch", "inspected", 150, ARM),
+        ];
+        let (_, lines) = run(&lanes, false).unwrap();
+        assert_eq!(
+            lines,
+            ["gate arch: inspected 90 -> 135, measured 150 on 2026-12-02\n"]
+        );
+        let much = [verdict("arch", "inspected", u64::MAX, ARM)];
+        let least = u64::MAX / 10 * 9;
+        let (_, lines) = run(&much, false).unwrap();
+        assert!(lines[0].contains(&least.to_string()[..18]), "{lines:?}");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Opts {
     pub target: Option<String>,
     /// Platforms asked for; none for whatever the lane says.
     pub platforms: Vec<Platform>,
+    /// Whether the result shall have parts by platform, however many those are; nothing for what its target makes.
+    pub multi_platform: Option<bool>,
     /// Values that the caller sets (`--build-arg`), without those that engines give a meaning themselves.
     pub args: BTreeMap<String, String>,
     /// Proxy settings, which reach steps without entering a key.
@@ -503,12 +505,7 @@ impl Opts {
             .filter(|value| !value.is_empty())
         {
             match parse_bool(&multi) {
-                Some(false) => {}
-                Some(true) => from.refuse(
-                    "multi-platform",
-                    &multi,
-                    "a lane is built for one platform; build each lane by itself",
-                ),
+                Some(multi) => self.multi_platform = Some(multi),
                 None => from.refuse("multi-platform", &multi, "is neither true nor false"),
             }
         }
@@ -1085,7 +1082,7 @@ mod tests {
             "force-network-mode=vpn",
             "cache-imports=[{]",
             "build-arg:SOURCE_DATE_EPOCH=context",
-            "multi-platform=true",
+            "multi-platform=both",
             "memory=1000",
             "contextsubdir=x",
             "context:a=debian",
@@ -1107,7 +1104,7 @@ mod tests {
         option force-network-mode=vpn: is none of none, host and sandbox
         option image-resolve-mode=maybe: is none of default, pull and local
         option memory=1000: lanekit cannot limit the resources of steps yet
-        option multi-platform=true: a lane is built for one platform; build each lane by itself
+        option multi-platform=both: is neither true nor false
         option platform=linux/amd64,linux: platform "linux" must be OS/ARCHITECTURE or OS/ARCHITECTURE/VARIANT
         option shm-size=1g: is not a number of bytes
         option ulimit=nofile=2:1: the soft limit of nofile is above the hard one

@@ -24,6 +24,13 @@ impl Selection<'_> {
     fn download(&self, name: &str, report: &mut Report) -> Option<Download> {
         let fetch = self.graph.fetches.get(name)?;
         let url = self.fill(&fetch.url, &BTreeMap::new(), report)?;
+        if !["https://", "http://"].iter().any(|s| url.starts_with(s)) {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("nothing is downloaded from `{url}`"))
+                    .at(&fetch.url.span, "expected https://… or http://…"),
+            );
+            return None;
+        }
         let filename = match &fetch.filename {
             Some(name) => name.value.clone(),
             None => match last_part(&url) {

@@ -108,6 +108,15 @@ impl Planner<'_, '_> {
 }
 
 impl<'g> Selection<'g> {
+    /// What the tag is made from: the group's text, where the lane is built for one.
+    pub(super) fn tag_text(&self, output: &'g Output) -> Option<&'g Template> {
+        let text = match self.group {
+            Some(group) => &group.tag,
+            None => &output.tag,
+        };
+        text.as_ref()
+    }
+
     /// The tag of an output: its template with what the switches add; nothing when it has none.
     ///
     /// # Errors
@@ -117,11 +126,8 @@ impl<'g> Selection<'g> {
         output: &'g Output,
         report: &mut Report,
     ) -> Result<Option<String>, Vec<String>> {
-        let template = match self.group {
-            Some(group) => &group.tag,
-            None => &output.tag,
-        };
-        let (part, unsaid) = match self.setting.tag_part(output, template.as_ref()) {
+        let template = self.tag_text(output);
+        let (part, unsaid) = match self.setting.tag_part(output, template) {
             Ok(part) => (part, Vec::new()),
             Err(unsaid) => (String::new(), unsaid),
         };

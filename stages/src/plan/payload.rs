@@ -50,7 +50,7 @@ impl<'g> Selection<'g> {
             let add = output.add.iter();
             found.extend(setting.payloads_in(add.clone().flat_map(|file| &file.when)));
             let at = add.flat_map(|file| &file.at);
-            let texts = output.root.iter().chain(&output.tag).chain(at);
+            let texts = output.root.iter().chain(self.tag_text(output)).chain(at);
             found.extend(
                 texts
                     .flat_map(|text| text.values())

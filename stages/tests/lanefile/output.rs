@@ -251,6 +251,25 @@ fn a_group_is_one_request_for_each_of_its_lanes() {
 }
 
 #[test]
+fn a_payload_in_the_tag_of_a_group_is_looked_for() {
+    let payload = "[payload.sdk]\npath = \"sdk.zip\"\nempty-ok = \"w\"\n[group.app]";
+    let text = GROUP.replace("[group.app]", payload);
+    let loaded = load(&text.replace("app:1", "app:${payload.sdk}"), "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let requests = stages::plan::requests(graph, &request("app", &[])).expect("requests");
+    for one in &requests {
+        let selection = stages::plan::select(graph, one).expect("a lane");
+        assert!(selection.payloads().contains("sdk"));
+    }
+    // The tags of the lanes do not name it.
+    let selection = stages::plan::select(graph, &request("amd64", &[])).expect("a lane");
+    assert!(selection.payloads().is_empty());
+}
+
+#[test]
 fn the_reports_of_a_group_are_those_of_its_lanes_that_have_gates() {
     let gate = |when: &str| {
         format!(

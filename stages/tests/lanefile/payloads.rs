@@ -235,7 +235,8 @@ fn both_states_are_rehearsed_and_instances_are_told_apart() {
 fn payloads_that_cannot_be_are_refused_together() {
     let forms = "[payload.a]\npath = \"../x.zip\"\nsha256 = \"no hash\"\n[payload.b]\npath = \"d/*/x.zip\"\n\
         [payload.c]\npath = \"d/*\"\nempty-ok = \"w\"\n[payload.d]\npath = \"d/\"\nempty-ok = \"w\"\n\
-        [payload.e]\npath = \"x\"\nsha256 = \"0123456789012345678901234567890123456789012345678901234567890123\"\nempty-ok = \"w\"";
+        [payload.e]\npath = \"x\"\nsha256 = \"0123456789012345678901234567890123456789012345678901234567890123\"\nempty-ok = \"w\"\n\
+        [payload.f]\npath = \"x\"\ncontext = \"SDK\"\nempty-ok = \"w\"\n[payload.g]\npath = \"x\"\ncontext = \"\"\nempty-ok = \"w\"";
     let step = "[[stage.out.step]]\nname = \"s\"\nwhen = { payload.a = \"here\" }\nfiles = [{ payload = \"a\", git = \"g\" }]\nrun = [\"true\"]\n\
         [[stage.out.step]]\nname = \"t\"\ncopy = { payload = \"a\", to = \"/x\", only = [\"*\"] }";
     let names = "[payload.a]\npath = \"x.zip\"\nsha256 = \"NONE\"\n[payload.b]\npath = \"y.zip\"\nsha256 = \"SHORT\"\n[payload.c]\npath = \"z.zip\"\nsha256 = \"EMPTY\"";

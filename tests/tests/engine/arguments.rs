@@ -192,11 +192,46 @@ fn what_engines_take_for_themselves_is_done_and_no_step_sees_it() {
 
         // What exporters do is settled before.
         say(&["BUILDKIT_INLINE_CACHE=1", "BUILDKIT_MULTI_PLATFORM=0"]);
-        let refused = build(engine, &example, &["BUILDKIT_MULTI_PLATFORM=1"]).fail();
-        assert!(
-            refused.errors.contains("multi-platform"),
-            "{}",
-            refused.errors
+    }
+}
+
+#[test]
+fn a_result_has_parts_by_platform_as_the_caller_says() {
+    for engine in Setup::get().engines() {
+        let example = example("run = [\"true\"]");
+        example.edit(
+            "lanes.toml",
+            "[stage.app]",
+            "[lane.m]\nplatform = \"linux/arm64\"\noutput.image = { stage = \"file\" }\n\
+             [group.both]\nlanes = [\"l\", \"m\"]\n\
+             [stage.file]\nfrom = \"scratch\"\n[[stage.file.step]]\nname = \"w\"\nwrite = { path = \"/f\", text = \"x\" }\n\
+             [stage.app]",
         );
+        let parts = |target: &str, multi: &str, platforms: &[&str]| {
+            let out = tempfile::tempdir().expect("a directory");
+            let multi = format!("BUILDKIT_MULTI_PLATFORM={multi}");
+            let mut build = build(engine, &example, &[&multi]).target(target);
+            for platform in platforms {
+                build = build.option("--platform", *platform);
+            }
+            let outcome = build
+                .option(
+                    "--output",
+                    format!("type=local,dest={}", out.path().display()),
+                )
+                .run();
+            let split = |part: &str| out.path().join(part).is_dir();
+            outcome
+                .ok
+                .then(|| split("linux_amd64"))
+                .ok_or(outcome.errors)
+        };
+        let kind = &engine.kind;
+        assert_eq!(parts("l", "1", &[]), Ok(true), "on {kind}");
+        assert_eq!(parts("l", "0", &[]), Ok(false), "on {kind}");
+        assert_eq!(parts("both", "1", &["linux/amd64"]), Ok(true), "on {kind}");
+        assert_eq!(parts("both", "0", &["linux/amd64"]), Ok(false), "on {kind}");
+        let refused = parts("both", "0", &[]).expect_err("of two parts one would be lost");
+        assert!(refused.contains("several platforms"), "{refused}");
     }
 }

@@ -12,6 +12,16 @@ pub(super) fn payload(
 ) -> Option<Payload> {
     let about = fields.text("about", report);
     let context = fields.text("context", report);
+    if let Some(context) = context.as_ref().filter(|name| !is_context(&name.value)) {
+        report.push(
+            Diagnostic::new(rule::VALUE, format!("no context is called `{}`", context.value))
+                .at(
+                    &context.span,
+                    "expected small letters, digits, `.`, `_`, `-`, with a letter or digit at both ends",
+                )
+                .help("clients pass no other: --build-context NAME=DIRECTORY"),
+        );
+    }
     let path = fields.need_text("path", report);
     let path = path.filter(|path| place(path, report));
     let given = fields.text("sha256", report);
@@ -80,6 +90,13 @@ pub(super) fn fetch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
         filename,
         span,
     })
+}
+
+/// Whether clients pass a context of this name on as it is: they take it for the name of an image.
+fn is_context(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let all = name.chars().all(|c| word(c) || ".-_".contains(c));
+    all && name.starts_with(word) && name.ends_with(word)
 }
 
 /// A hash, or the pin that has it.
