@@ -146,6 +146,37 @@ const WHEELS: &[Wheel] = &[
     ),
 ];
 
+/// Small libraries with code for NVIDIA's GPUs: the same one for two systems, and one of another
+/// maker.
+const CUDA: &[Wheel] = &[
+    wheel(
+        "nvidia-nvjpeg==13.3.2.43",
+        "manylinux2014_x86_64",
+        "nvidia_nvjpeg-13.3.2.43-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl",
+        "27f9c4a25a73f1d1ad35c342c8d657c8ff43e23877f338ef15fb2602ac2e5aa8",
+    ),
+    wheel(
+        "nvidia-nvjpeg==13.3.2.43",
+        "win_amd64",
+        "nvidia_nvjpeg-13.3.2.43-py3-none-win_amd64.whl",
+        "5c6486662a9006535b86550c9b33d25f23ca912eb41e191d113cea04ba33faea",
+    ),
+    wheel(
+        "colabfold-cuda-kernels==0.2.2",
+        "manylinux_2_28_x86_64",
+        "colabfold_cuda_kernels-0.2.2-py3-none-manylinux_2_28_x86_64.whl",
+        "5c199c5b58574c5805cd3ab12f8d7dd997ba66beafff7cd7ebd6f26d62fa474a",
+    ),
+];
+
+/// NVIDIA's reader of such code.
+const CUOBJDUMP: Wheel = wheel(
+    "nvidia-cuda-cuobjdump==13.5.37",
+    "manylinux2014_x86_64",
+    "nvidia_cuda_cuobjdump-13.5.37-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl",
+    "38780fee50863252a0b8926357faa91615ca1c8346490563f33a06100cd73f58",
+);
+
 /// A reader of PE images in Python.
 pub(crate) const PEFILE: Wheel = wheel(
     "pefile==2024.8.26",
@@ -208,7 +239,25 @@ pub(crate) fn fetch(dir: &Path) -> Result<()> {
     }
     tools(&suite, &dir)?;
     wheels(&suite, &dir, WHEELS)?;
+    cuda(&suite, &dir)?;
     pefile(&suite, &dir)
+}
+
+/// Fills `dir/cuda/` with libraries that have code for GPUs, and writes `dir/tools/cuobjdump`.
+fn cuda(suite: &engine::Suite, dir: &Path) -> Result<()> {
+    let own = dir.join("cuda");
+    wheels(suite, &own, CUDA)?;
+    let reader = dir.join("cuobjdump");
+    wheels(suite, &reader, &[CUOBJDUMP])?;
+    let file = fs::File::open(reader.join("wheels").join(CUOBJDUMP.file))?;
+    let mut program = zip::ZipArchive::new(file)?;
+    let mut program = program.by_name("nvidia/cu13/bin/cuobjdump")?;
+    let to = dir.join("tools/cuobjdump");
+    let mut out = fs::File::create(&to)?;
+    std::io::copy(&mut program, &mut out)?;
+    drop(out);
+    fs::set_permissions(&to, fs::Permissions::from_mode(0o755))?;
+    Ok(())
 }
 
 /// Writes `dir/tools/pefile`: Python that has pefile.

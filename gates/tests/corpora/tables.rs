@@ -324,3 +324,66 @@ fn llvm_readobj_reads_the_same_gpus_of_every_code_object_of_rocrand() {
     assert_eq!(ours, theirs);
     assert!(starts.len() > 5, "{} code objects", starts.len());
 }
+
+/// How often code for each GPU is in a file.
+type Gpus = std::collections::BTreeMap<String, u64>;
+
+/// What cuobjdump lists: code as `name.sm_90a.cubin`, text for the driver as `name.sm_90.ptx`.
+fn cuobjdump(path: &Path) -> Gpus {
+    let mut gpus = Gpus::new();
+    for (list, end, call) in [
+        ("--list-elf", ".cubin", "sm_"),
+        ("--list-ptx", ".ptx", "compute_"),
+    ] {
+        for line in output(tool("cuobjdump").arg(list).arg(path)).lines() {
+            let Some(name) = line.strip_suffix(end) else {
+                continue;
+            };
+            let (_, number) = name.rsplit_once(".sm_").unwrap();
+            *gpus.entry(format!("{call}{number}")).or_default() += 1;
+        }
+    }
+    gpus
+}
+
+#[test]
+fn cuobjdump_lists_the_same_code_of_every_library_with_cuda() {
+    if cfg!(not(target_arch = "x86_64")) {
+        println!("not compared: there is no cuobjdump for this machine here");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (mut seen, mut compared) = (Vec::new(), 0);
+    for wheel in super::files(&corpora().join("cuda/wheels")) {
+        let to = dir.path().join(wheel.file_name().unwrap());
+        let mut zip = zip::ZipArchive::new(fs::File::open(wheel).unwrap()).unwrap();
+        zip.extract(&to).unwrap();
+        for path in super::files(&to) {
+            let mut file = explain::file(&path).unwrap();
+            let name = path.display();
+            assert!(file.problems.is_empty(), "{name}: {:?}", file.problems);
+            let ours: Gpus = file.parts.remove(0).gpu;
+            if ours.is_empty() {
+                continue;
+            }
+            // It reads no images of Windows; the same library for Linux is the measure there.
+            if path.extension().is_some_and(|end| end != "dll") {
+                assert_eq!(ours, cuobjdump(&path), "{name}");
+                compared += 1;
+            }
+            seen.push((path, ours));
+        }
+    }
+    let of = |text: &str| {
+        let found = seen
+            .iter()
+            .filter(|(p, _)| p.to_string_lossy().contains(text));
+        let found: Vec<&Gpus> = found.map(|(_, gpus)| gpus).collect();
+        assert_eq!(found.len(), 1, "{text}");
+        found[0].clone()
+    };
+    let linux = of("libnvjpeg.so");
+    assert_eq!(of("nvjpeg64_13.dll"), linux);
+    assert!(linux.len() > 10, "{linux:?}");
+    assert_eq!(compared, 2);
+}
