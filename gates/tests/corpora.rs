@@ -198,6 +198,7 @@ fn class_of(format: &str) -> String {
         (Some("x86-64"), _) => "AMD64".to_owned(),
         (Some(arm), _) => arm.to_owned(),
         (None, "elf64-x86-64") => "ELF64 X86-64".to_owned(),
+        (None, "elf32-i386") => "ELF32 Intel 80386".to_owned(),
         (None, "elf64-littleaarch64") => "ELF64 AArch64".to_owned(),
         (None, other) => other.to_owned(),
     }
@@ -278,6 +279,7 @@ fn goblin_class(object: &goblin::Object<'_>) -> Option<String> {
         goblin::Object::Elf(elf) => {
             let bits = if elf.is_64 { 64 } else { 32 };
             let machine = match elf.header.e_machine {
+                3 => "Intel 80386".to_owned(),
                 62 => "X86-64".to_owned(),
                 183 => "AArch64".to_owned(),
                 other => format!("machine {other}"),

@@ -92,6 +92,7 @@ fn readobj(path: &Path) -> Tables {
             .arg(path),
     );
     let (mut tables, mut number) = (Tables::default(), String::new());
+    let mut last = None;
     let mut in_export = false;
     for line in text.lines().map(str::trim_start) {
         match line.split_once(": ").unwrap_or((line, "")) {
@@ -114,8 +115,11 @@ fn readobj(path: &Path) -> Tables {
                 } else {
                     value.to_owned()
                 };
-                tables.exports.insert(name);
+                last = Some(name);
             }
+            // A number whose address is 0 is used for nothing.
+            ("RVA", "0x0") if in_export => last = None,
+            ("RVA", _) | ("ForwardedTo", _) if in_export => tables.exports.extend(last.take()),
             ("Name", value) => tables.imports.last_mut().unwrap().1 = value.to_owned(),
             ("Symbol", value) => {
                 let (name, rest) = value.rsplit_once('(').unwrap();
@@ -218,7 +222,12 @@ fn llvm_reads_the_same_needed_libraries_and_exports_of_every_shared_object() {
         );
         let defined: BTreeSet<String> = list
             .lines()
-            .filter_map(|line| line.split(' ').next())
+            // Of a lower-case kind are those that are for the library alone.
+            .filter_map(|line| {
+                let mut words = line.split(' ');
+                let (name, kind) = (words.next()?, words.next()?);
+                ("iuvw".contains(kind) || !kind.chars().all(char::is_lowercase)).then_some(name)
+            })
             .map(|name| name.split('@').next().unwrap_or_default().to_owned())
             // The names of versions stand among the symbols.
             .filter(|name| {
