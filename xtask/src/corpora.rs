@@ -96,6 +96,13 @@ const WHEELS: &[Wheel] = &[
         "distlib-0.4.4-py2.py3-none-any.whl",
         "cf09d55b1e85a89576b036aeb71550bfd68320f3f21761ca329eadadad918638",
     ),
+    // Delayed imports, and many by number.
+    wheel(
+        "pywin32==312",
+        "win_amd64",
+        "pywin32-312-cp313-cp313-win_amd64.whl",
+        "c53e878d15a1c44788082bfe712a905433473aa38f86375b7cf8b45e3acbaaf9",
+    ),
     wheel(
         "numpy==2.5.5",
         "win_arm64",
