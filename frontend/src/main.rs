@@ -7,6 +7,11 @@ use std::process::ExitCode;
 use frontend::gateway::frontend_image::PATH;
 use frontend::{build, gateway};
 
+/// A graph is many small things, half of which live until the answer is there.
+#[cfg(feature = "cli")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if gateway::opts::is_gateway(env::vars_os().map(|(name, _)| name)) {
         return gateway::process(async |bridge| {

@@ -21,14 +21,14 @@ pub enum Why {
     Behind {
         /// The node that it stands on.
         node: String,
-        /// Why that one is another.
+        /// Why that one is another: of a chain, where it began.
         why: Box<Why>,
     },
     /// What it sees has other bytes.
     Bytes {
         /// The nodes that made other bytes.
         nodes: Vec<String>,
-        /// Why the first of them ran.
+        /// Why the first of them ran: of a chain, where it began.
         why: Box<Why>,
     },
     /// All of it is the same: there is no record of it in the cache any more.
@@ -92,7 +92,7 @@ impl<'a> Builds<'a> {
             if own(&self.old) != own(&self.new) {
                 return Why::Behind {
                     node: input.node.clone(),
-                    why: Box::new(self.why(&input.node)),
+                    why: Box::new(self.why(&input.node).origin()),
                 };
             }
         }
@@ -103,7 +103,7 @@ impl<'a> Builds<'a> {
         match nodes.first() {
             None => Why::Lost,
             Some(first) => Why::Bytes {
-                why: Box::new(self.cause(first)),
+                why: Box::new(self.cause(first).origin()),
                 nodes: nodes.into_iter().collect(),
             },
         }
@@ -190,6 +190,20 @@ impl Why {
         }
     }
 
+    /// The end of a chain of reasons, where that is long. A reason holds this and no more, so it is of one size however
+    /// long the chain is: a step behind thousands of others has a reason too.
+    fn origin(self) -> Self {
+        match self {
+            Self::Behind { why, .. } | Self::Bytes { why, .. } if why.goes_on() => *why,
+            other => other,
+        }
+    }
+
+    /// Whether this is the reason of something before it.
+    fn goes_on(&self) -> bool {
+        matches!(self, Self::Behind { .. } | Self::Bytes { .. })
+    }
+
     /// Where a chain of reasons begins: the last node that it names, and why that is another. What lies between says
     /// nothing more.
     fn root(&self) -> String {
@@ -198,9 +212,9 @@ impl Why {
             Self::Bytes { nodes, why } => (products(nodes), why),
             _ => return self.line(),
         };
-        match **why {
-            Self::Behind { .. } | Self::Bytes { .. } => why.root(),
-            _ => format!("{node}: {}", why.line()),
+        match why.goes_on() {
+            true => why.root(),
+            false => format!("{node}: {}", why.line()),
         }
     }
 
@@ -261,5 +275,70 @@ fn quoted(value: &str) -> String {
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{Input, Named};
+
+    /// Steps in a row, each on the root of the one before or on its bytes; `first` is a variable of the first one.
+    fn row(length: usize, by: By, first: &str) -> Manifest {
+        let node = |number: usize| Node {
+            id: format!("s/{number}"),
+            kind: Kind::Step,
+            key: String::new(),
+            own: String::new(),
+            vertex: String::new(),
+            components: [("env.V".to_owned(), first.to_owned())]
+                .into_iter()
+                .filter(|_| number == 0)
+                .collect(),
+            files: Named::default(),
+            inputs: number
+                .checked_sub(1)
+                .map(|before| {
+                    let input = Input {
+                        node: format!("s/{before}"),
+                        by,
+                        part: String::new(),
+                    };
+                    ("root".to_owned(), input)
+                })
+                .into_iter()
+                .collect(),
+        };
+        let mut manifest = Manifest {
+            schema: String::new(),
+            graph: String::new(),
+            lane: String::new(),
+            target: String::new(),
+            args: BTreeMap::new(),
+            images: BTreeMap::new(),
+            gits: BTreeMap::new(),
+            payloads: BTreeMap::new(),
+            nodes: (0..length).map(node).collect(),
+        };
+        manifest.seal();
+        manifest
+    }
+
+    #[test]
+    fn a_reason_behind_many_steps_is_short_and_can_be_read_back() {
+        for (by, line) in [
+            (By::Key, "it stands on s/998, which is another (s/0: env.V: 1 → 2)"),
+            (By::Content, "its input s/998 has other bytes (s/0: env.V: 1 → 2)"),
+        ] {
+            let (old, new) = (row(1_000, by, "1"), row(1_000, by, "2"));
+            let ran = new.nodes.iter().map(|node| node.id.clone()).collect();
+            let builds = Builds::new(&old, &new, &ran);
+            let whys: Vec<Why> = new.nodes.iter().map(|node| builds.why(&node.id)).collect();
+            let last = whys.last().unwrap();
+            assert_eq!(last.line(), line);
+            let json = serde_json::to_string(last).unwrap();
+            assert!(json.len() < 300, "{json}");
+            assert_eq!(serde_json::from_str::<Why>(&json).unwrap(), *last);
+        }
     }
 }

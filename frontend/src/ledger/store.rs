@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use llb::Digest;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use stages::impact::Known;
 use stages::keys::{Lookups, Manifest};
 
 use super::run::Run;
@@ -57,14 +56,10 @@ impl Learnt {
 }
 
 impl History {
-    /// The keys that were built.
-    #[must_use]
-    pub fn known(&self) -> Known {
-        let mut known = Known::default();
-        for (key, own) in self.nodes.values().flat_map(|node| &node.keys) {
-            known.add(key, own);
-        }
-        known
+    /// The keys that were built, each with the own one of the same node.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        let keys = self.nodes.values().flat_map(|node| &node.keys);
+        keys.map(|(key, own)| (key.as_str(), own.as_str()))
     }
 
     /// How long each node took, in seconds, as far as that is known.
@@ -127,23 +122,29 @@ impl Ledger {
         self.read(&self.of(lane, "keys")).unwrap_or_default()
     }
 
-    /// The keys that any lane built: what lanes have in common is built once.
+    /// What is known of the nodes of every lane, by the lane.
     #[must_use]
-    pub fn known(&self) -> Known {
-        let mut known = Known::default();
+    pub fn histories(&self) -> BTreeMap<String, History> {
+        self.of_all("keys")
+    }
+
+    /// What was looked up for the last build of every lane, by the lane.
+    #[must_use]
+    pub fn all_lookups(&self) -> BTreeMap<String, Lookups> {
+        self.of_all("manifest")
+    }
+
+    fn of_all<T: DeserializeOwned>(&self, what: &str) -> BTreeMap<String, T> {
         let Ok(entries) = fs::read_dir(&self.directory) else {
-            return known;
+            return BTreeMap::new();
         };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            let is_keys = path.to_string_lossy().ends_with(".keys.json");
-            let history: Option<History> = is_keys.then(|| self.read(&path)).flatten();
-            for node in history.iter().flat_map(|history| history.nodes.values()) {
-                for (key, own) in &node.keys {
-                    known.add(key, own);
-                }
-            }
-        }
-        known
+        let ending = format!(".{what}.json");
+        let one = |path: PathBuf| {
+            let lane = path.file_name()?.to_str()?.strip_suffix(&ending)?.to_owned();
+            Some((lane, self.read(&path)?))
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        paths.filter_map(one).collect()
     }
 
     fn of(&self, lane: &str, what: &str) -> PathBuf {

@@ -1,7 +1,9 @@
 //! Reads one table of the file: takes the keys that it may have, says what is wrong with
 //! them, and at the end calls every other key unknown.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use toml::de::{DeTable, DeValue};
 
@@ -18,8 +20,9 @@ pub(crate) struct Fields<'a, 'i> {
     /// Where the table stands, for keys that are missing.
     span: Span,
     /// What the table is, in words: `lane arm64`.
-    what: String,
-    known: BTreeSet<&'static str>,
+    what: Cow<'static, str>,
+    /// The keys that were asked for, in that order, some of them twice: looked at when there is a key to explain.
+    known: Vec<&'static str>,
     open: bool,
 }
 
@@ -28,14 +31,14 @@ impl<'a, 'i> Fields<'a, 'i> {
         source: SourceId,
         table: &'a DeTable<'i>,
         span: Span,
-        what: impl Into<String>,
+        what: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self {
             source,
             table,
             span,
             what: what.into(),
-            known: BTreeSet::new(),
+            known: Vec::new(),
             open: false,
         }
     }
@@ -44,14 +47,14 @@ impl<'a, 'i> Fields<'a, 'i> {
     pub(crate) fn of(
         source: SourceId,
         value: &'a Value<'i>,
-        what: impl Into<String>,
+        what: impl Into<Cow<'static, str>>,
         report: &mut Report,
     ) -> Option<Self> {
         let span = Span::new(source, value.span());
         match value.get_ref() {
             DeValue::Table(table) => Some(Self::new(source, table, span, what)),
             other => {
-                report.push(wrong_type(&span, &what.into(), "a table", other));
+                report.push(wrong_type(&span, what.into(), "a table", other));
                 None
             }
         }
@@ -72,7 +75,7 @@ impl<'a, 'i> Fields<'a, 'i> {
 
     /// The value of `key`, which from now on is a known key.
     pub(crate) fn get(&mut self, key: &'static str) -> Option<&'a Value<'i>> {
-        self.known.insert(key);
+        self.known.push(key);
         self.table.get(key)
     }
 
@@ -92,12 +95,8 @@ impl<'a, 'i> Fields<'a, 'i> {
 
     pub(crate) fn text(&mut self, key: &'static str, report: &mut Report) -> Option<Text> {
         let value = self.get(key)?;
-        text_of(
-            self.source,
-            value,
-            &format!("`{key}` of {}", self.what),
-            report,
-        )
+        let what = format_args!("`{key}` of {}", self.what);
+        text_of(self.source, value, what, report)
     }
 
     /// A text that must be there.
@@ -115,12 +114,10 @@ impl<'a, 'i> Fields<'a, 'i> {
 
     /// A list of texts; absent is an empty list.
     pub(crate) fn texts(&mut self, key: &'static str, report: &mut Report) -> Vec<Text> {
-        let source = self.source;
-        let what = format!("`{key}` of {}", self.what);
-        self.list(key, report)
-            .into_iter()
-            .filter_map(|value| text_of(source, value, &what, report))
-            .collect()
+        let entries = self.list(key, report);
+        let what = format_args!("`{key}` of {}", self.what);
+        let text = |value| text_of(self.source, value, what, report);
+        entries.into_iter().filter_map(text).collect()
     }
 
     /// The entries of a list; absent is an empty list.
@@ -242,14 +239,15 @@ impl<'a, 'i> Fields<'a, 'i> {
         }
         for (key, _) in self.table.iter() {
             let name = key.get_ref().as_ref();
-            if !self.known.contains(name) {
+            if !self.known.contains(&name) {
+                let known: BTreeSet<&str> = self.known.iter().copied().collect();
                 report.push(
                     Diagnostic::new(
                         rule::UNKNOWN_KEY,
                         format!("{} has no key `{name}`", self.what),
                     )
                     .at(&Span::new(self.source, key.span()), "unknown key")
-                    .help(suggest(name, self.known.iter().copied())),
+                    .help(suggest(name, known)),
                 );
             }
         }
@@ -271,7 +269,7 @@ fn whole(source: SourceId, table: &DeTable<'_>, mut span: Span) -> Span {
 pub(crate) fn text_of(
     source: SourceId,
     value: &Value<'_>,
-    what: &str,
+    what: impl Display,
     report: &mut Report,
 ) -> Option<Text> {
     let span = Span::new(source, value.span());
@@ -291,7 +289,12 @@ pub(crate) fn text_of(
     }
 }
 
-pub(crate) fn wrong_type(span: &Span, what: &str, want: &str, got: &DeValue<'_>) -> Diagnostic {
+pub(crate) fn wrong_type(
+    span: &Span,
+    what: impl Display,
+    want: &str,
+    got: &DeValue<'_>,
+) -> Diagnostic {
     let got = match got {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

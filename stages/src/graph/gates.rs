@@ -1,28 +1,24 @@
 //! A gate must be able to decide: it has a product to look at, one floor for each lane,
 //! and it holds only what takes its product as a tree.
 
+use super::setting::Reach;
 use super::{Edge, Graph, Setting};
 use crate::diag::{Diagnostic, Report, rule};
 use crate::file::{Gate, Stage, Step};
 
-pub(super) fn check(graph: &Graph, report: &mut Report) {
+pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     for (name, gate) in &graph.gates {
         product(graph, name, gate, report);
         others(graph, name, gate, report);
         holds(graph, name, gate, report);
     }
     records(graph, report);
-    for setting in graph.settings() {
-        let outputs = setting
-            .lane
-            .outputs
-            .values()
-            .map(|output| output.stage.value.as_str());
-        let reached = setting.behind(setting.with_gates(outputs));
+    for reach in reaches.iter().filter(|reach| !reach.refused) {
+        let (setting, reached) = (&reach.setting, &reach.stages);
         for (name, gate) in &graph.gates {
             if reached.contains(gate.subject().value.as_str()) && setting.holds(gate.when.as_ref())
             {
-                floor(name, gate, &setting, report);
+                floor(name, gate, setting, report);
             }
         }
     }

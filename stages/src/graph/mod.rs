@@ -112,18 +112,24 @@ pub fn resolve(document: Document, pins: Pins) -> Result<Graph, Report> {
     }
     slots::check(&graph, &mut report);
     cycle::check(&graph, &mut report);
+    // How far each lane goes is known where every name is, and nothing goes in a circle.
+    let reaches = match report.is_empty() {
+        true => graph.reaches(),
+        false => Vec::new(),
+    };
     if report.is_empty() {
-        presence::check(&graph, &mut report);
+        presence::check(&graph, &reaches, &mut report);
         instance::check(&graph, &mut report);
-        gates::check(&graph, &mut report);
+        gates::check(&graph, &reaches, &mut report);
     }
     payloads::check(&graph, &mut report);
     fetches::check(&graph, &mut report);
     stamp::check(&graph, &mut report);
     let mut unused = Report::default();
     if report.is_empty() {
-        unused::check(&graph, &mut unused);
+        unused::check(&graph, &reaches, &mut unused);
     }
+    drop(reaches);
     report.extend(lint::keep(&graph, unused));
     report.into_result(graph)
 }

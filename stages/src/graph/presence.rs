@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::Graph;
+use super::setting::Reach;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule};
 
-pub(super) fn check(graph: &Graph, report: &mut Report) {
+pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     let mut said: BTreeSet<Span> = BTreeSet::new();
     let mut absent = |name: &Spanned<String>, lane: &str| {
         if !said.insert(name.span.clone()) {
@@ -25,13 +26,14 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
         }
         report.push(diagnostic);
     };
-    for setting in graph.settings() {
+    for reach in reaches.iter().filter(|reach| !reach.refused) {
+        let setting = &reach.setting;
         let outputs = setting.lane.outputs.values().map(|output| &output.stage);
-        for output in outputs.clone().filter(|stage| !setting.has(&stage.value)) {
+        for output in outputs.filter(|stage| !setting.has(&stage.value)) {
             absent(output, setting.name);
         }
-        for name in setting.behind(setting.with_gates(outputs.map(|stage| stage.value.as_str()))) {
-            let Some(stage) = graph.stages.get(name) else {
+        for name in &reach.stages {
+            let Some(stage) = graph.stages.get(*name) else {
                 continue;
             };
             for (input, _) in setting.inputs(stage) {

@@ -31,6 +31,25 @@ pub struct Setting<'g> {
     pub asked: Asked<'g>,
 }
 
+/// How far a setting goes: found once, for all checks that go along it.
+pub(super) struct Reach<'g> {
+    pub(super) setting: Setting<'g>,
+    /// Whether the file refuses it.
+    pub(super) refused: bool,
+    /// As [`Setting::reached`].
+    pub(super) stages: BTreeSet<&'g str>,
+}
+
+impl<'g> Reach<'g> {
+    fn of(setting: Setting<'g>) -> Self {
+        Self {
+            refused: setting.refusal().is_some(),
+            stages: setting.reached(),
+            setting,
+        }
+    }
+}
+
 /// What a caller named of a lane: refusals may look at it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'g> {
@@ -63,6 +82,11 @@ impl Graph {
         let mut settings = self.all_settings();
         settings.retain(|setting| setting.refusal().is_none());
         settings
+    }
+
+    /// Every setting with the stages that it reaches.
+    pub(super) fn reaches(&self) -> Vec<Reach<'_>> {
+        self.all_settings().into_iter().map(Reach::of).collect()
     }
 
     /// Every lane, and every lane with one switch turned, without payloads, with each alone and
@@ -287,10 +311,25 @@ impl<'g> Setting<'g> {
 
     /// Some stages, and those that gates over them and what is behind them look at.
     pub fn with_gates(&self, stages: impl IntoIterator<Item = &'g str>) -> Vec<&'g str> {
+        self.gated(stages).0
+    }
+
+    /// The stages that an output of the lane needs, or a gate over one of those.
+    pub(super) fn reached(&self) -> BTreeSet<&'g str> {
+        let outputs = self.lane.outputs.values();
+        self.gated(outputs.map(|output| output.stage.value.as_str()))
+            .1
+    }
+
+    /// The same as [`Self::with_gates`], and all that is behind those.
+    fn gated(
+        &self,
+        stages: impl IntoIterator<Item = &'g str>,
+    ) -> (Vec<&'g str>, BTreeSet<&'g str>) {
         let mut all: Vec<&str> = stages.into_iter().collect();
+        let mut reached = self.behind(all.iter().copied());
         // A gate's stage may have gates of its own; each is added once.
         loop {
-            let reached = self.behind(all.iter().copied());
             let more = self.graph.gates.values().filter(|gate| {
                 reached.contains(gate.subject().value.as_str()) && self.holds(gate.when.as_ref())
             });
@@ -300,16 +339,23 @@ impl<'g> Setting<'g> {
                 .filter(|stage| !reached.contains(stage))
                 .collect();
             if more.is_empty() {
-                return all;
+                return (all, reached);
             }
+            self.walk(more.iter().copied(), &mut reached);
             all.extend(more);
         }
     }
 
     /// The stages behind some others in this lane, those included.
     pub(super) fn behind(&self, from: impl IntoIterator<Item = &'g str>) -> BTreeSet<&'g str> {
-        let mut open: Vec<&str> = from.into_iter().collect();
         let mut seen = BTreeSet::new();
+        self.walk(from, &mut seen);
+        seen
+    }
+
+    /// Adds some stages and those behind them to the ones that were seen, with what is behind those.
+    fn walk(&self, from: impl IntoIterator<Item = &'g str>, seen: &mut BTreeSet<&'g str>) {
+        let mut open: Vec<&str> = from.into_iter().collect();
         while let Some(name) = open.pop() {
             if !seen.insert(name) {
                 continue;
@@ -323,7 +369,6 @@ impl<'g> Setting<'g> {
                     .map(|(name, _)| name.value.as_str()),
             );
         }
-        seen
     }
 }
 

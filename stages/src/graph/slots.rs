@@ -34,9 +34,7 @@ impl<'g> Setting<'g> {
         };
         let mut slots = self.graph.slots.iter().filter(|(_, slot)| stands(slot));
         let (slot, _) = slots.next()?;
-        let outputs = self.lane.outputs.values();
-        let wanted = self.with_gates(outputs.map(|output| output.stage.value.as_str()));
-        (!self.behind(wanted).contains(stage)).then_some(slot)
+        (!self.reached().contains(stage)).then_some(slot)
     }
 
     /// The choices whose conditions hold.

@@ -2,28 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use super::setting::Reach;
 use super::{Graph, Setting};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::text::ValueRef;
 
-pub(super) fn check(graph: &Graph, report: &mut Report) {
+pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     names(graph, report);
     // Which stages lanes reach is known only where every name is.
     if report.is_empty() {
-        unreached(graph, report);
+        unreached(graph, reaches, report);
     }
 }
 
 /// Stages, choices and gates that no lane comes to, and rows that hold in no lane.
-fn unreached(graph: &Graph, report: &mut Report) {
-    let settings = graph.all_settings();
-    let reached: Vec<BTreeSet<&str>> = settings
-        .iter()
-        .map(|s| {
-            let outputs = s.lane.outputs.values();
-            s.behind(s.with_gates(outputs.map(|output| output.stage.value.as_str())))
-        })
-        .collect();
+fn unreached(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     let mut dead = |what: String, span: &Span, help: &str| {
         report.push(
             Diagnostic::new(rule::UNUSED, what)
@@ -32,7 +25,8 @@ fn unreached(graph: &Graph, report: &mut Report) {
         );
     };
     for (name, stage) in &graph.stages {
-        if !reached.iter().any(|stages| stages.contains(name.as_str())) {
+        let reached = |reach: &Reach<'_>| reach.stages.contains(name.as_str());
+        if !reaches.iter().any(reached) {
             dead(
                 format!("stage `{name}` is in no lane's output"),
                 &stage.span,
@@ -52,12 +46,11 @@ fn unreached(graph: &Graph, report: &mut Report) {
     }
     for (slot_name, slot) in &graph.slots {
         for (name, choice) in &slot.choices {
-            let taken = |setting: &Setting<'_>| {
-                setting
-                    .choice(slot_name)
-                    .is_some_and(|(taken, _)| taken == name)
+            let taken = |reach: &Reach<'_>| {
+                let choice = reach.setting.choice(slot_name);
+                choice.is_some_and(|(taken, _)| taken == name)
             };
-            if !settings.iter().any(taken) {
+            if !reaches.iter().any(taken) {
                 dead(
                     format!("no lane takes choice `{name}` of slot `{slot_name}`"),
                     &choice.span,
@@ -67,14 +60,14 @@ fn unreached(graph: &Graph, report: &mut Report) {
         }
     }
     for (name, gate) in &graph.gates {
-        let applies = |(setting, stages): (&Setting<'_>, &BTreeSet<&str>)| {
-            stages.contains(gate.subject().value.as_str()) && setting.holds(gate.when.as_ref())
+        let applies = |reach: &&Reach<'_>| {
+            reach.stages.contains(gate.subject().value.as_str())
+                && reach.setting.holds(gate.when.as_ref())
         };
-        let lanes: Vec<&Setting<'_>> = settings
+        let lanes: Vec<&Setting<'_>> = reaches
             .iter()
-            .zip(&reached)
-            .filter(|(setting, stages)| applies((setting, stages)))
-            .map(|(setting, _)| setting)
+            .filter(applies)
+            .map(|reach| &reach.setting)
             .collect();
         if lanes.is_empty() {
             dead(

@@ -185,7 +185,7 @@ pub(crate) fn seconds(time: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{By, Input, Node};
+    use crate::keys::{By, Input, Named, Node};
 
     /// Nodes with a time each, behind the others that they name.
     fn manifest(nodes: &[(&str, &[&str])]) -> Manifest {
@@ -195,8 +195,8 @@ mod tests {
             key: String::new(),
             own: String::new(),
             vertex: String::new(),
-            components: BTreeMap::new(),
-            files: BTreeMap::new(),
+            components: Named::default(),
+            files: Named::default(),
             inputs: inputs
                 .iter()
                 .map(|id| {

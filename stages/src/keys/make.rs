@@ -3,8 +3,6 @@
 //! Plans are taken apart field by field: a new field does not compile before this says whether
 //! it is in a key.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::{
@@ -114,9 +112,6 @@ struct Maker<'a> {
     os_version: String,
 }
 
-type Components = BTreeMap<String, String>;
-type Inputs = BTreeMap<String, Input>;
-
 /// Name of the input that a node changes.
 pub(crate) const ROOT: &str = "root";
 
@@ -149,9 +144,9 @@ impl Maker<'_> {
             key: String::new(),
             own: String::new(),
             vertex,
-            components,
-            files,
-            inputs,
+            components: components.into_iter().collect(),
+            files: files.into_iter().collect(),
+            inputs: inputs.into_iter().collect(),
         });
         id
     }
@@ -236,7 +231,7 @@ impl Maker<'_> {
         for path in paths {
             made_of.put_path("tree", path);
         }
-        made_of.inputs.insert(ROOT.into(), by_content(root, ""));
+        made_of.inputs.push((ROOT.into(), by_content(root, "")));
         let vertex = format!("[{stage}] tree");
         self.push(format!("{stage}:tree"), Kind::Tree, vertex, made_of)
     }
@@ -274,7 +269,7 @@ impl Maker<'_> {
             };
             let name = format!("part.{number}");
             match &part.moved {
-                None => made_of.inputs.insert(name, by_key(&product)),
+                None => made_of.inputs.push((name, by_key(&product))),
                 Some((from, to)) => {
                     let mut moved = MadeOf::default();
                     moved.put("to", to);
@@ -282,7 +277,7 @@ impl Maker<'_> {
                     let vertex = format!("[{stage}] {from} at {to}");
                     let id = format!("{stage}:part.{number}");
                     let moved = self.push(id, Kind::Copy, vertex, moved);
-                    made_of.inputs.insert(name, by_key(&moved))
+                    made_of.inputs.push((name, by_key(&moved)))
                 }
             };
         }
@@ -298,7 +293,8 @@ impl Maker<'_> {
         let _ = (any, compare, fold);
         if let (1, 0, []) = (made_of.inputs.len(), markers.len(), take.as_slice()) {
             // A merge of one tree is that tree.
-            return made_of.inputs.into_values().next().map(|input| input.node);
+            let only = made_of.inputs.into_iter().next();
+            return only.map(|(_, input)| input.node);
         }
         let vertex = format!("[{stage}] merge");
         Some(self.push(format!("{stage}:merge"), Kind::Merge, vertex, made_of))
@@ -491,19 +487,19 @@ impl Maker<'_> {
         let place = |to: &str| format!("{mount}/{to}").trim_end_matches('/').to_owned();
         match file {
             StepFile::Context { from, to } => {
-                made_of.files.insert(place(to), self.context(from));
+                made_of.files.push((place(to), self.context(from)));
             }
             StepFile::Git { git, from, to } => {
                 made_of.content(place(to), &format!("git:{git}"), from);
             }
             StepFile::Payload { payload, from, to } => {
-                made_of.files.insert(place(to), self.payload(payload, from));
+                made_of.files.push((place(to), self.payload(payload, from)));
             }
             StepFile::Fetch { fetch, from: _, to } => {
-                made_of.files.insert(place(to), self.download(fetch));
+                made_of.files.push((place(to), self.download(fetch)));
             }
             StepFile::Script { to, text } => {
-                made_of.files.insert(place(to), text_key(text));
+                made_of.files.push((place(to), text_key(text)));
             }
         }
     }
@@ -597,7 +593,7 @@ impl Maker<'_> {
                 made_of.put("write", path);
                 made_of.put("mode", format!("{mode:o}"));
                 made_of.put_owner(owner.as_ref());
-                made_of.files.insert(path.clone(), text_key(text));
+                made_of.files.push((path.clone(), text_key(text)));
             }
             FileWork::Mkdir { path, mode, owner } => {
                 made_of.put("mkdir", path);
@@ -655,18 +651,18 @@ impl Maker<'_> {
                 made_of.put("name", path.rsplit('/').next().unwrap_or(path));
                 made_of
                     .files
-                    .insert(to.clone(), self.payload(payload, path));
+                    .push((to.clone(), self.payload(payload, path)));
             }
             CopySource::Fetch { fetch, path, to } => {
                 made_of.put("to", to);
                 made_of.put("name", path);
-                made_of.files.insert(to.clone(), self.download(fetch));
+                made_of.files.push((to.clone(), self.download(fetch)));
             }
             CopySource::Context { path, to } => {
                 made_of.put("to", to);
                 let name = path.rsplit('/').next().unwrap_or(path);
                 made_of.put("name", name);
-                made_of.files.insert(to.clone(), self.context(path));
+                made_of.files.push((to.clone(), self.context(path)));
             }
         }
     }
@@ -755,9 +751,9 @@ fn text_key(text: &str) -> FileKey {
 /// What a node is made of, while that is collected.
 #[derive(Default)]
 struct MadeOf {
-    components: Components,
-    files: BTreeMap<String, FileKey>,
-    inputs: Inputs,
+    components: Vec<(String, String)>,
+    files: Vec<(String, FileKey)>,
+    inputs: Vec<(String, Input)>,
 }
 
 impl MadeOf {
@@ -765,13 +761,13 @@ impl MadeOf {
     fn on(root: Option<&str>) -> Self {
         let mut made_of = Self::default();
         if let Some(root) = root {
-            made_of.inputs.insert(ROOT.into(), by_key(root));
+            made_of.inputs.push((ROOT.into(), by_key(root)));
         }
         made_of
     }
 
     fn put(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.components.insert(name.into(), value.into());
+        self.components.push((name.into(), value.into()));
     }
 
     fn put_path(&mut self, name: &str, path: &TreePath) {
@@ -795,6 +791,6 @@ impl MadeOf {
     }
 
     fn content(&mut self, at: String, node: &str, part: &str) {
-        self.inputs.insert(at, by_content(node, part));
+        self.inputs.push((at, by_content(node, part)));
     }
 }

@@ -7,15 +7,16 @@
 
 mod diff;
 mod make;
+mod named;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
 pub use diff::{Change, changes};
 pub(crate) use make::ROOT;
 pub use make::{Contents, make};
+pub use named::Named;
 
 use llb::Digest;
 
@@ -106,13 +107,13 @@ pub struct Node {
     /// What its name in an engine's progress begins with.
     pub vertex: String,
     /// What makes its key, by name: `env.PATH`, `network`, …
-    pub components: BTreeMap<String, String>,
+    pub components: Named<String>,
     /// The files that it sees, by the place where they appear.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, FileKey>,
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub files: Named<FileKey>,
     /// The nodes that it consumes, by the place where they appear.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub inputs: BTreeMap<String, Input>,
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub inputs: Named<Input>,
 }
 
 /// What a node is.
@@ -264,17 +265,16 @@ impl Manifest {
         // Places of nodes that were made, by id: each stands behind what it consumes.
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut made: Vec<(String, String)> = Vec::with_capacity(self.nodes.len());
+        let (mut own, mut key) = (Hasher::default(), Hasher::default());
         for node in &self.nodes {
-            let mut own = Hasher::default();
-            let mut key = Hasher::default();
             own.put(&["kind"], node.kind.name());
-            for (name, value) in &node.components {
+            for (name, value) in node.components.iter() {
                 own.put(&[name], value);
             }
-            for (at, file) in &node.files {
+            for (at, file) in node.files.iter() {
                 own.put(&["file ", at], &file.digest);
             }
-            for (at, input) in &node.inputs {
+            for (at, input) in node.inputs.iter() {
                 let its = places.get(input.node.as_str()).map(|place| &made[*place]);
                 let (its_key, its_own) = its.map_or(("", ""), |(key, own)| (key, own));
                 match input.by {
@@ -296,7 +296,7 @@ impl Manifest {
 
 /// Named values, each with its length, so that no two lists of them are one text.
 #[derive(Default)]
-struct Hasher(String);
+struct Hasher(Vec<u8>);
 
 impl Hasher {
     /// The name in parts.
@@ -306,17 +306,27 @@ impl Hasher {
     }
 
     fn text(&mut self, parts: &[&str]) {
-        let length: usize = parts.iter().map(|part| part.len()).sum();
-        // Writing to a text does not fail.
-        let _ = write!(self.0, "{length}:");
+        self.number(parts.iter().map(|part| part.len()).sum());
+        self.0.push(b':');
         for part in parts {
-            self.0.push_str(part);
+            self.0.extend_from_slice(part.as_bytes());
         }
-        self.0.push(';');
+        self.0.push(b';');
     }
 
-    fn finish(self) -> String {
-        short(self.0.as_bytes())
+    /// In decimal digits.
+    fn number(&mut self, number: usize) {
+        if number > 9 {
+            self.number(number / 10);
+        }
+        self.0.push(b'0' + (number % 10) as u8);
+    }
+
+    /// The digest of all of them; what comes next is another list.
+    fn finish(&mut self) -> String {
+        let digest = short(&self.0);
+        self.0.clear();
+        digest
     }
 }
 

@@ -166,7 +166,8 @@ impl<'g> Planner<'_, 'g> {
             What::Step(wanted, last) if wanted == name => Some(last),
             _ => None,
         };
-        let mut steps = Vec::new();
+        // Steps are large: no room for more of them than there are.
+        let mut steps = Vec::with_capacity(stage.steps.len());
         for step in setting.steps(stage) {
             let planned = step::plan(self, step, &inherited, inherited.empty);
             inherited

@@ -226,8 +226,8 @@ mod tests {
                 key: String::new(),
                 own: String::new(),
                 vertex: String::new(),
-                components: BTreeMap::new(),
-                files: BTreeMap::new(),
+                components: Default::default(),
+                files: Default::default(),
                 inputs: behind.into_iter().map(input).collect(),
             }
         };

@@ -1,18 +1,20 @@
 //! `lanekit impact`: what a change re-runs, before it is made.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
 use clap::{Args, ValueEnum};
-use stages::impact::{Impact, impact};
-use stages::keys::Manifest;
+use stages::impact::{Impact, Known, impact};
+use stages::keys::{Lookups, Manifest};
 use stages::plan::{Facts, PIN};
 
 use super::client::{Asked, Client, facts, pairs};
 use super::{Stop, WRONG, print};
-use crate::ledger::Ledger;
+use crate::ledger::{History, Ledger};
 
 /// What a change re-runs.
 #[derive(Args, Debug)]
@@ -86,20 +88,20 @@ impl ImpactOf {
             args: self.args.clone(),
         };
         let ledger = Ledger::beside(&self.file);
-        let (mut known, client) = both(|| ledger.known(), || asked.open());
+        let (mut past, client) = both(|| Past::read(&ledger), || asked.open());
         let client = client?;
         let lane = client.lane(&client.request)?;
-        let facts = ledger.lookups(&lane).map(facts).unwrap_or_default();
-        let (seconds, manifests) = both(
-            || ledger.history(&lane).seconds(),
-            || self.manifests(&asked, &client, &facts),
-        );
-        let (old, new) = manifests?;
+        let facts = past.lookups.remove(&lane).map(facts).unwrap_or_default();
+        let (old, new) = self.manifests(&asked, &client, &facts)?;
         // What the change is compared with counts as built; so does all that the ledger knows.
         for node in &old.nodes {
-            known.add(&node.key, &node.own);
+            past.known.add(&node.key, &node.own);
         }
-        Ok(impact(&old, &new, &known, &seconds, self.workers))
+        let seconds = past.seconds.remove(&lane).unwrap_or_default();
+        let impact = impact(&old, &new, &past.known, &seconds, self.workers);
+        // The process ends with this answer: to take a large graph apart first would only make people wait.
+        mem::forget((client, old, new, past));
+        Ok(impact)
     }
 
     /// What was, and what would be.
@@ -145,6 +147,33 @@ impl ImpactOf {
             request.args.insert(name, value);
         }
         (request.args != client.request.args).then(|| client.manifest(&request, facts))
+    }
+}
+
+/// What the ledger says of past builds.
+struct Past {
+    /// What any lane built: what lanes have in common is built once.
+    known: Known,
+    /// How long nodes took, by lane and id.
+    seconds: BTreeMap<String, BTreeMap<String, f64>>,
+    /// What was looked up, by lane.
+    lookups: BTreeMap<String, Lookups>,
+}
+
+impl Past {
+    fn read(ledger: &Ledger) -> Self {
+        let histories = ledger.histories();
+        let mut known = Known::default();
+        for (key, own) in histories.values().flat_map(History::keys) {
+            known.add(key, own);
+        }
+        let seconds = histories.iter();
+        let seconds = seconds.map(|(lane, history)| (lane.clone(), history.seconds()));
+        Self {
+            known,
+            seconds: seconds.collect(),
+            lookups: ledger.all_lookups(),
+        }
     }
 }
 

@@ -48,10 +48,10 @@ fn text(manifest: &Manifest) -> String {
 fn shown(node: &Node) -> String {
     let mut text = format!("{}  {}\n", node.id, node.key);
     let mut line = |name: &str, value: &str| text.push_str(&format!("    {name}: {value}\n"));
-    for (name, value) in &node.components {
+    for (name, value) in node.components.iter() {
         line(name, value);
     }
-    for (at, file) in &node.files {
+    for (at, file) in node.files.iter() {
         let what = match (file.path.as_str(), file.digest.as_str()) {
             (path, "") => format!("{path} (not read)"),
             ("", digest) => format!("script {digest}"),
@@ -59,7 +59,7 @@ fn shown(node: &Node) -> String {
         };
         line(&format!("file {at}"), &what);
     }
-    for (at, input) in &node.inputs {
+    for (at, input) in node.inputs.iter() {
         let by = match input.by {
             By::Key => "key",
             By::Content => "content",

@@ -75,7 +75,7 @@ pub fn parse_included(
 fn read(
     sources: &Sources,
     id: SourceId,
-    what: &str,
+    what: &'static str,
     document: impl FnOnce(&mut Fields<'_, '_>, &mut Report) -> Option<Document>,
 ) -> Result<Document, Report> {
     let text = &sources.get(id).text;

@@ -106,7 +106,7 @@ pub(super) fn agents(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<Gu
 fn guarded(
     source: SourceId,
     value: &Value<'_>,
-    what: &str,
+    what: &'static str,
     default: Option<&str>,
     report: &mut Report,
 ) -> Option<Guarded> {

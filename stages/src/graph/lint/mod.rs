@@ -51,7 +51,7 @@ pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
     let mut report = keep(graph, found.clone());
     // What was allowed before this was asked counts as used too.
     if !graph.lint.is_empty() {
-        unused::check(graph, &mut found);
+        unused::check(graph, &graph.reaches(), &mut found);
     }
     allow::check(&seen, &found, &mut report);
     report.into_result(()).err().unwrap_or_default()

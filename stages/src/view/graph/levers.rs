@@ -121,7 +121,7 @@ impl Finder<'_> {
     fn hosts(&self) -> impl Iterator<Item = Lever> {
         self.with.graph.hosts.keys().filter_map(|name| {
             let component = format!("host.{name}");
-            let sees = |node: &&keys::Node| node.components.contains_key(&component);
+            let sees = |node: &&keys::Node| node.components.get(&component).is_some();
             let nodes = self.with.manifest.nodes.iter().filter(sees);
             let seen: Vec<usize> = nodes
                 .filter_map(|node| self.index.get(&node.id).copied())

@@ -212,7 +212,7 @@ impl Maker<'_> {
 
     /// The nodes that another is made of, looking through copies.
     fn sources(&self, made: &keys::Node, to: usize, found: &mut Vec<(usize, By)>) {
-        for (at, input) in &made.inputs {
+        for (at, input) in made.inputs.iter() {
             let Some(source) = self.by_id.get(input.node.as_str()) else {
                 continue;
             };
