@@ -327,8 +327,14 @@ mod tests {
     #[test]
     fn a_reason_behind_many_steps_is_short_and_can_be_read_back() {
         for (by, line) in [
-            (By::Key, "it stands on s/998, which is another (s/0: env.V: 1 → 2)"),
-            (By::Content, "its input s/998 has other bytes (s/0: env.V: 1 → 2)"),
+            (
+                By::Key,
+                "it stands on s/998, which is another (s/0: env.V: 1 → 2)",
+            ),
+            (
+                By::Content,
+                "its input s/998 has other bytes (s/0: env.V: 1 → 2)",
+            ),
         ] {
             let (old, new) = (row(1_000, by, "1"), row(1_000, by, "2"));
             let ran = new.nodes.iter().map(|node| node.id.clone()).collect();

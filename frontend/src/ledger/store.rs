@@ -140,7 +140,11 @@ impl Ledger {
         };
         let ending = format!(".{what}.json");
         let one = |path: PathBuf| {
-            let lane = path.file_name()?.to_str()?.strip_suffix(&ending)?.to_owned();
+            let lane = path
+                .file_name()?
+                .to_str()?
+                .strip_suffix(&ending)?
+                .to_owned();
             Some((lane, self.read(&path)?))
         };
         let paths = entries.flatten().map(|entry| entry.path());

@@ -1,7 +1,10 @@
 //! Values by name, as a node has them.
 
 use std::fmt;
+use std::iter::Map;
 use std::marker::PhantomData;
+use std::ops::Index;
+use std::slice;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -21,8 +24,21 @@ impl<V> Named<V> {
     /// The value of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&V> {
-        let found = self.0.binary_search_by(|(known, _)| known.as_str().cmp(name));
+        let found = self
+            .0
+            .binary_search_by(|(known, _)| known.as_str().cmp(name));
         found.ok().map(|at| &self.0[at].1)
+    }
+
+    /// Whether there is a value of this name.
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The names, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().map(|(name, _)| name)
     }
 
     /// Whether there is none.
@@ -50,6 +66,25 @@ impl<V> Named<V> {
     /// The same, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.0.iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl<V> Index<&str> for Named<V> {
+    type Output = V;
+
+    /// The value of a name that is known to be there.
+    fn index(&self, name: &str) -> &V {
+        let value = self.get(name);
+        value.unwrap_or_else(|| panic!("there is no `{name}`"))
+    }
+}
+
+impl<'a, V> IntoIterator for &'a Named<V> {
+    type Item = (&'a String, &'a V);
+    type IntoIter = Map<slice::Iter<'a, (String, V)>, fn(&'a (String, V)) -> Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, value)| (name, value))
     }
 }
 
