@@ -131,7 +131,7 @@ impl<'a, 'i> Fields<'a, 'i> {
                 let span = Span::new(self.source, value.span());
                 report.push(wrong_type(
                     &span,
-                    &format!("`{key}` of {}", self.what),
+                    format_args!("`{key}` of {}", self.what),
                     "a list",
                     other,
                 ));

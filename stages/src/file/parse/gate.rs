@@ -115,7 +115,7 @@ fn object(fields: &mut Fields<'_, '_>, key: &'static str, report: &mut Report) -
             let span = Span::new(source, value.span());
             report.push(wrong_type(
                 &span,
-                &format!("`{key}` of a gate"),
+                format_args!("`{key}` of a gate"),
                 "a table",
                 other,
             ));

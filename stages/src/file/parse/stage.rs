@@ -139,7 +139,7 @@ pub(super) fn constants(
         .collect::<Vec<_>>()
         .into_iter()
         .filter_map(|(name, value)| {
-            let text = text_of(source, value, &format!("`{}`", name.value), report)?;
+            let text = text_of(source, value, format_args!("`{}`", name.value), report)?;
             Some((name.value, Template::parse(&text, Dollar::Ours, report)))
         })
         .collect()
