@@ -17,7 +17,7 @@ use crate::gate::imports::{self, Ask, Unsupplied};
 use crate::limit;
 use crate::lists::Lists;
 use crate::loader::{self, Libraries, Library, Loader};
-use crate::name::Name;
+use crate::name::{self, Name};
 use crate::report::Finding;
 use crate::scan::{self, Part};
 use crate::seen::Seen;
@@ -117,28 +117,60 @@ impl Closure {
         if !self.findings.is_empty() {
             return Ok(());
         }
+        let mut made = Made::default();
         for copied in &self.copies {
             let to = root.path.join(below(root, copied.to.bytes()));
-            copy(&copied.source, &to).map_err(|e| Failure::io(&copied.to.to_string(), &e))?;
+            if let Err(error) = made.copy(&copied.source, &to) {
+                made.undo();
+                return Err(Failure::io(&copied.to.to_string(), &error));
+            }
         }
         Ok(())
     }
 }
 
-/// A file that was not there, with the permissions of the one that it is made of.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let mut source = File::open(from)?;
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
+/// What was put into the tree so far, in that order.
+#[derive(Default)]
+struct Made {
+    directories: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
+
+impl Made {
+    /// A file that was not there, with the permissions of the one that it is made of.
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut source = File::open(from)?;
+        if let Some(parent) = to.parent() {
+            self.directory(parent)?;
+        }
+        let mut target = OpenOptions::new().write(true).create_new(true).open(to)?;
+        self.files.push(to.to_owned());
+        io::copy(&mut source, &mut target)?;
+        target.set_permissions(source.metadata()?.permissions())
     }
-    let mut target = OpenOptions::new().write(true).create_new(true).open(to)?;
-    let end = io::copy(&mut source, &mut target)
-        .and_then(|_| target.set_permissions(source.metadata()?.permissions()));
-    if end.is_err() {
-        // Half a library would look like one.
-        let _ = fs::remove_file(to);
+
+    fn directory(&mut self, path: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = path.parent() {
+            self.directory(parent)?;
+        }
+        fs::create_dir(path)?;
+        self.directories.push(path.to_owned());
+        Ok(())
     }
-    end
+
+    /// Takes it out again: half a closure would look like one. What cannot be taken out stays;
+    /// the failure that led here is told.
+    fn undo(self) {
+        for file in self.files {
+            let _ = fs::remove_file(file);
+        }
+        for directory in self.directories.into_iter().rev() {
+            let _ = fs::remove_dir(directory);
+        }
+    }
 }
 
 /// A directory that has what trees lack: its own files, not those below.
@@ -188,9 +220,7 @@ fn below(root: &Root, name: &[u8]) -> PathBuf {
     let label = root.label.bytes();
     let rest = name.strip_prefix(label).unwrap_or(name);
     let parts = rest.split(|b| *b == b'/').filter(|part| !part.is_empty());
-    parts
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect()
+    parts.map(name::os).collect()
 }
 
 /// The tree as it will be.

@@ -1,5 +1,6 @@
 //! Names are bytes: what a file system, an archive or a zip says, valid text or not.
 
+use std::ffi::OsString;
 use std::fmt;
 
 use serde::de::Error as _;
@@ -112,6 +113,15 @@ impl<'de> Deserialize<'de> for Name {
                 .ok_or_else(|| D::Error::custom("`bytes` is not lower-case hex")),
         }
     }
+}
+
+/// A name as this system's file names are: the same bytes where those are bytes.
+#[must_use]
+pub fn os(name: &[u8]) -> OsString {
+    #[cfg(unix)]
+    return std::os::unix::ffi::OsStringExt::from_vec(name.to_vec());
+    #[cfg(not(unix))]
+    return String::from_utf8_lossy(name).into_owned().into();
 }
 
 /// Lower-case hex.

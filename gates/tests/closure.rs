@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gates::fixture::{AMD64, ARM64, Elf, Export, Pe};
+use gates::name::Name;
+use gates::walk::Root;
+use gates::{arch_table, closure};
 use serde_json::Value;
 
 struct Place(tempfile::TempDir);
@@ -224,6 +227,57 @@ fn on_linux_it_goes_where_runpath_says_and_not_through_links() {
         "{}",
         ran.text
     );
+}
+
+#[test]
+fn beside_its_importer_is_there_whatever_bytes_the_directory_is_called() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let place = Place::new(&[("one/a.dll", pe(&[], ARM64))]);
+    let dir = place
+        .at("tree")
+        .join(std::ffi::OsStr::from_bytes(b"b\xffn"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("app.exe"), pe(&["a.dll"], ARM64)).unwrap();
+    let ran = place.run("windows/arm64", &[]);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    let all: Vec<PathBuf> = files(&place.at("tree")).into_keys().collect();
+    assert_eq!(all, [dir.join("a.dll"), dir.join("app.exe")]);
+}
+
+#[test]
+fn a_copy_that_fails_takes_the_others_with_it() {
+    let app = Elf {
+        needed: vec!["a.so", "b.so"],
+        runpath: Some("$ORIGIN/../lib"),
+        ..Elf::default()
+    };
+    let so = || Elf::default().shared(62);
+    let place = Place::new(&[
+        ("tree/bin/app", app.shared(62)),
+        ("one/a.so", so()),
+        ("one/b.so", so()),
+    ]);
+    let row = arch_table::row("linux/amd64").unwrap();
+    let root = |name: &str| Root {
+        path: place.at(name),
+        label: Name::default(),
+    };
+    let ask = serde_json::from_str("{}").unwrap();
+    let closure = closure::plan(&row, &root("tree"), &[root("one")], &ask).unwrap();
+    assert_eq!(closure.copies.len(), 2, "{closure:?}");
+    fs::remove_file(place.at("one/b.so")).unwrap();
+    assert_eq!(closure.copy(&root("tree")).unwrap_err().exit().code(), 4);
+    let names = |dir: &str| -> Vec<_> {
+        let entries = fs::read_dir(place.at(dir)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(
+        (names("tree"), names("tree/bin")),
+        (vec!["bin".into()], vec!["app".into()])
+    );
+    fs::write(place.at("one/b.so"), so()).unwrap();
+    closure.copy(&root("tree")).unwrap();
+    assert_eq!(names("tree/lib").len(), 2);
 }
 
 #[test]

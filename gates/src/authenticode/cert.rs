@@ -169,28 +169,45 @@ const SHORT: [(&str, &str); 9] = [
     ("0.9.2342.19200300.100.1.25", "DC"),
 ];
 
-/// A name as text, its last part first.
+/// A name as text, its last part first; parts of one set with a `+` between them.
 fn name(whole: &[u8]) -> Result<String, Broken> {
-    let mut parts = Vec::new();
+    let mut sets = Vec::new();
     for set in Fields::of(whole)?.rest(MOST)? {
+        let mut parts = Vec::new();
         for attribute in Fields::new(value(AnyRef::from_der(set)?, Tag::Set)?)?.rest(MOST)? {
             let mut attribute = Fields::of(attribute)?;
             let id = attribute.oid()?.to_string();
             let short = SHORT.iter().find(|(known, _)| *known == id);
             let id = short.map_or(id.as_str(), |(_, short)| short);
             let any = AnyRef::from_der(attribute.whole()?)?;
-            let mut part = format!("{id}=");
-            for c in characters(&any).chars() {
-                if ",+\"\\<>;".contains(c) {
-                    part.push('\\');
-                }
-                part.push(c);
+            parts.push(format!("{id}={}", escaped(&characters(&any))));
+        }
+        sets.push(parts.join("+"));
+    }
+    sets.reverse();
+    Ok(sets.join(","))
+}
+
+/// A value as RFC 4514 writes it (section 2.4). Whoever made the certificate chose it, so what a
+/// terminal would not show as it is stands as its bytes, too.
+fn escaped(text: &str) -> String {
+    let last = text.chars().count().saturating_sub(1);
+    let mut out = String::new();
+    for (at, c) in text.chars().enumerate() {
+        let special = ",+\"\\<>;".contains(c)
+            || (c == '#' && at == 0)
+            || (c == ' ' && (at == 0 || at == last));
+        if special {
+            out.extend(['\\', c]);
+        } else if c == '\'' || c.escape_debug().len() == 1 {
+            out.push(c);
+        } else {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                out.push_str(&format!("\\{byte:02X}"));
             }
-            parts.push(part);
         }
     }
-    parts.reverse();
-    Ok(parts.join(","))
+    out
 }
 
 /// The text of a string, whatever its alphabet.

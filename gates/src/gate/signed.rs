@@ -150,8 +150,7 @@ impl Image {
         for (place, Chain(links)) in chains.enumerate() {
             let number = classes.entry("signatures".to_owned()).or_default();
             *number = place as u64 + 1;
-            let signer = links.first().map(|leaf| Name::from(leaf.subject.as_str()));
-            let signer = signer.unwrap_or_default();
+            let signer = links.first().map_or("", |leaf| leaf.subject.as_str());
             for link in links {
                 classes.insert(format!("{CHAIN}{} {signer}", link.thumbprint), 1);
             }

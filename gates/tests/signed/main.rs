@@ -456,6 +456,33 @@ fn what_one_signature_says_is_nothing_to_another() {
 }
 
 #[test]
+fn names_are_written_as_rfc_4514_has_them_and_confuse_no_terminal() {
+    let leaf = Cert {
+        subject: " Example, Inc.\n::error::\u{1b}[31m \u{202e}ö",
+        ..LEAF
+    };
+    let of = |root| Signature {
+        certificates: vec![leaf, root],
+        ..Signature::default()
+    };
+    let dll = of(ROOT).on(&fixture::dll(ARM64));
+    let name = r"CN=\ Example\, Inc.\0A::error::\1B[31m \E2\80\AEö";
+    let signer = signers(&[(&ROOT.thumbprint(), Some(name))]);
+    let (code, text) = run(&[("a.dll", &dll)], &["--demand", &signer]);
+    assert_eq!(code, 0, "{text}");
+    let forged = Cert {
+        keys: (2, 2),
+        ..ROOT
+    };
+    assert_eq!(
+        broken(&of(forged).on(&fixture::dll(ARM64))),
+        [format!(
+            "SIG003: CN=Root did not issue the certificate of {name}"
+        )]
+    );
+}
+
+#[test]
 fn keys_that_mean_nothing_are_wrong_usage() {
     let dll = Signature::default().on(&fixture::dll(ARM64));
     for (option, value) in [
