@@ -129,7 +129,7 @@ pub struct Certificate {
     /// The SHA-256 of it, in hex.
     pub certificate: String,
     /// Whose key it has.
-    pub subject: Name,
+    pub subject: String,
 }
 
 /// What is imported from one library.

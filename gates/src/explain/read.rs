@@ -282,7 +282,7 @@ fn signed(signature: &Signature) -> Signed {
     };
     let certificate = |link: &Link| Certificate {
         certificate: link.thumbprint.clone(),
-        subject: Name::from(link.subject.as_str()),
+        subject: link.subject.clone(),
     };
     let other = (signature.hash.is_some() && !of_these_bytes)
         .then(|| "its bytes are not those that were signed".to_owned());

@@ -470,6 +470,22 @@ fn names_are_written_as_rfc_4514_has_them_and_confuse_no_terminal() {
     let signer = signers(&[(&ROOT.thumbprint(), Some(name))]);
     let (code, text) = run(&[("a.dll", &dll)], &["--demand", &signer]);
     assert_eq!(code, 0, "{text}");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(&file, &dll).unwrap();
+    let told = explain::text(&explain::file(file.path()).unwrap(), false);
+    assert!(told.contains(&format!("{name} (certificate")), "{told}");
+    let hash = Cert {
+        subject: "#1 # ",
+        ..LEAF
+    };
+    let dll = Signature {
+        certificates: vec![hash, ROOT],
+        ..Signature::default()
+    }
+    .on(&fixture::dll(ARM64));
+    let signer = signers(&[(&ROOT.thumbprint(), Some(r"CN=\#1 #\ "))]);
+    let (code, text) = run(&[("a.dll", &dll)], &["--demand", &signer]);
+    assert_eq!(code, 0, "{text}");
     let forged = Cert {
         keys: (2, 2),
         ..ROOT
