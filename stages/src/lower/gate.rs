@@ -250,7 +250,7 @@ impl Lowering<'_> {
             exec = exec.mount(self.gate_place(PRODUCT), self.policies(gate)?);
         } else {
             for product in products {
-                exec = self.shown(gate, exec, &product)?;
+                exec = self.shown(exec, &product)?;
             }
         }
         Ok(exec
@@ -294,17 +294,11 @@ impl Lowering<'_> {
     }
 
     /// What of a product a gate sees, as mounts.
-    fn shown(&self, gate: &PlannedGate, exec: Exec, product: &Looked<'_>) -> Result<Exec, Failed> {
+    fn shown(&self, exec: Exec, product: &Looked<'_>) -> Result<Exec, Failed> {
         let mut exec = exec;
         for place in directories(product.roots) {
             let (owner, from) = self.source(product.of, place);
-            let Some(output) = self.products[owner].clone() else {
-                let text = format!(
-                    "gate `{}` has nothing to check: its product is empty",
-                    gate.name
-                );
-                return Err(Failed::new(rule::GATE, text));
-            };
+            let output = self.product_at(owner, &from)?;
             let at = format!("{PRODUCT}{}{}", product.at, place.trim_end_matches('/'));
             let bind = Bind::read_only(output).selector(&from)?;
             exec = exec.mount(self.gate_place(&at), bind);

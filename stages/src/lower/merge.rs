@@ -10,7 +10,7 @@ use llb::{Bind, ContentCache, Copy, FileOp, MkDir, MkFile, Output, caps};
 use super::tree::copy_to;
 use super::{Failed, Lowering};
 use crate::diag::rule;
-use crate::plan::{Marker, Merge, PlannedStage, StageIndex};
+use crate::plan::{Merge, PlannedStage, StageIndex};
 
 /// Where the compared trees are.
 const TREES: &str = "/trees";
@@ -38,9 +38,7 @@ impl Lowering<'_> {
             });
         }
         let mut trees = Vec::new();
-        if !merge.markers.is_empty() {
-            trees.push(self.markers(stage, &merge.markers)?);
-        }
+        trees.extend(self.markers(stage, merge)?);
         trees.extend(parts.iter().cloned());
         trees.extend(self.winners(stage, merge, &parts)?);
         let merged = self.together(stage, trees)?;
@@ -51,16 +49,26 @@ impl Lowering<'_> {
         }
     }
 
-    fn markers(&self, stage: &PlannedStage, markers: &[Marker]) -> Result<Output, Failed> {
-        let mut op = FileOp::new(None);
-        for marker in markers {
+    /// What is said of the parts that the lane does not have: files in an empty root, on Windows on
+    /// the base image.
+    pub(super) fn markers(
+        &self,
+        stage: &PlannedStage,
+        merge: &Merge,
+    ) -> Result<Option<Output>, Failed> {
+        if merge.markers.is_empty() {
+            return Ok(None);
+        }
+        let mut op = FileOp::new(self.base()?);
+        for marker in &merge.markers {
             if let Some((parent, _)) = marker.path.rsplit_once('/').filter(|(p, _)| !p.is_empty()) {
                 op = op.mkdir(MkDir::new(parent, 0o755).make_parents());
             }
             op = op.mkfile(MkFile::new(&marker.path, 0o644, marker.text.as_bytes()));
         }
         let name = format!("[{}] absent", stage.name);
-        Ok(op.metadata(self.metadata(name, &stage.span)).build()?)
+        let made = op.metadata(self.metadata(name, &stage.span)).build()?;
+        Ok(Some(made))
     }
 
     /// The paths of trees that count where trees differ: once more, over all of them.

@@ -260,8 +260,8 @@ impl Lowering<'_> {
             Start::Scratch => None,
             Start::Image(reference) => self.image(reference, stage)?,
             Start::Stage(from) => self.products[*from].clone(),
-            // Consumers take each path from the part that has it.
-            Start::Merge(_) if self.on_windows() => return Ok(None),
+            // Consumers take each path from the part that has it; what is said of absent parts has none.
+            Start::Merge(merge) if self.on_windows() => return self.markers(stage, merge),
             Start::Merge(merge) => return self.merge(index, stage, merge).map(Some),
         };
         if !stage.add.is_empty() {
@@ -345,14 +345,18 @@ impl Lowering<'_> {
 
     /// The product of a stage, of which `path` is wanted.
     fn product_at(&self, stage: StageIndex, path: &str) -> Result<Output, Failed> {
-        self.products[stage].clone().ok_or_else(|| {
-            let planned = &self.plan.stages[stage];
-            let name = &planned.name;
-            if matches!(planned.start, Start::Merge(_)) {
+        let planned = &self.plan.stages[stage];
+        let name = &planned.name;
+        match &planned.start {
+            // What none of its parts has is there as a marker, or is several of them.
+            Start::Merge(merge) if self.on_windows() && !merge.marks(path) => {
                 let place = self.place(path);
                 let text = format!("`{place}` is several trees of `{name}`, and Windows has no merge: take them one by one");
-                return Failed::new(rule::NOT_ON_WINDOWS, text);
+                return Err(Failed::new(rule::NOT_ON_WINDOWS, text));
             }
+            _ => {}
+        }
+        self.products[stage].clone().ok_or_else(|| {
             let text = format!("stage `{name}` is empty: nothing makes its product");
             Failed::new(rule::VALUE, text)
         })

@@ -68,7 +68,7 @@ impl Lowering<'_> {
     }
 
     /// The stage that has a path of a product, and the path that it has there: itself, or, since
-    /// Windows has no merge, one of those that it merges.
+    /// Windows has no merge, one of those that it merges. Markers are its own.
     pub(super) fn source(&self, producer: StageIndex, path: &str) -> (StageIndex, String) {
         let (mut stage, mut path) = (producer, path.to_owned());
         while self.on_windows()

@@ -118,7 +118,8 @@ fn on_windows(
         match windows::tree::parts(&paths, Some((root.as_str(), root.as_str()))) {
             Ok(parts) => all.extend(parts.iter().map(|(path, _)| TreePath::whole(path))),
             Err(path) => {
-                let wrong = windows::tree::unmountable(path, &gate.span);
+                let taken = windows::tree::Taken::Gate;
+            let wrong = windows::tree::some_of_one(path, taken, &gate.span);
                 planner.report.push(wrong);
                 return None;
             }

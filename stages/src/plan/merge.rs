@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::build::Planner;
-use super::tree::below;
+use super::tree::{below, inside};
 use super::uses::contained;
 use super::{StageIndex, TreePath};
 use crate::diag::{Diagnostic, rule};
@@ -88,6 +88,24 @@ pub(super) fn plan<'g>(planner: &mut Planner<'_, 'g>, stage: &'g Stage) -> Merge
 }
 
 impl Merge {
+    /// Whether what stands at a path is markers alone.
+    pub(crate) fn marks(&self, path: &str) -> bool {
+        let mut trees = self.parts.iter().flat_map(|part| &part.paths);
+        let marked = |marker: &Marker| inside(&marker.path, path);
+        self.markers.iter().any(marked) && !trees.any(|tree| inside(tree.directory(), path))
+    }
+
+    /// A marker that would stand in one of the trees, with the stage of that.
+    pub(super) fn marker_in_a_tree(&self) -> Option<(&Marker, StageIndex)> {
+        self.markers.iter().find_map(|marker| {
+            let place = TreePath::whole(&marker.path).folded();
+            let meets = |path: &TreePath| path.folded().overlaps(&place);
+            let mut parts = self.parts.iter();
+            let part = parts.find(|part| part.paths.iter().any(meets))?;
+            Some((marker, part.stage))
+        })
+    }
+
     /// What the merged tree has.
     pub(super) fn paths(&self) -> Vec<TreePath> {
         let parts = self.parts.iter().flat_map(|part| part.paths.clone());

@@ -124,7 +124,11 @@ fn on_windows(
     match windows::tree::parts(planner.paths(stage), named) {
         Ok(parts) => parts,
         Err(path) => {
-            let wrong = windows::tree::unmountable(path, &used.span);
+            let taken = match used.how {
+                UseAs::Mount => windows::tree::Taken::Mount,
+                UseAs::Copy => windows::tree::Taken::Copy,
+            };
+            let wrong = windows::tree::some_of_one(path, taken, &used.span);
             planner.report.push(wrong);
             Vec::new()
         }

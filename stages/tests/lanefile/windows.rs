@@ -309,3 +309,83 @@ fn the_keys_of_a_windows_lane_name_the_vertices_that_it_has() {
     }
     insta::assert_snapshot!(inputs.join("\n"));
 }
+
+/// What Windows says of a part that a lane does not have: a file on the base image.
+fn marked() -> String {
+    let merge = r#"merge = ["onnx", "ffmpeg", { stage = "opencv", when = { lane.target = "arm64" }, else = "absent-marker", why = "no build of it" }]"#;
+    let lanes = LANES
+        .replace(r#"merge = ["onnx", "ffmpeg", "opencv"]"#, merge)
+        .replace(
+            "[stage.opencv]",
+            "[stage.opencv]\nwhen = { lane.target = \"arm64\" }",
+        )
+        .replace(r#"hold = ["opencv"]"#, "hold = []");
+    // A step mounts the directory that has the marker alone, another gate looks at all of it.
+    lanes.replace(
+        r"run = ['reg', 'add', 'HKLM\Software\x']",
+        "run = ['reg', 'add', 'HKLM\\Software\\x']\n\
+         [[stage.image.step]]\nname = \"tell\"\n\
+         uses = [{ stage = \"media\", sub = 'C:\\runtime\\opencv', at = 'C:\\cv' }]\n\
+         run = ['cmd', '/c', 'type', 'C:\\cv\\ABSENT-opencv.txt']",
+    ) + r#"
+[lane.arm64]
+platform = "windows/amd64"
+target = "arm64"
+output.image = { stage = "image" }
+[gate.absent]
+of = "media"
+check = "absent"
+roots = ['C:\runtime\ffmpeg', 'C:\runtime\opencv']
+ask = { components = [{ at = "runtime/opencv", files = ["**/opencv.dll"], not-on = ["windows/amd64"] }] }
+floor = [{ components = { least = 1 } }]
+"#
+}
+
+#[test]
+fn a_marker_stands_on_the_base_image() {
+    let loaded = load(&marked(), "");
+    let absent = |target: &str| {
+        let definition = definition(&loaded, target);
+        assert_eq!(not_on_windows(&definition), [""; 0], "{target}");
+        let text = ::llb::view::text(&definition);
+        // The vertex that has it, and every line that takes it.
+        let made = text.split("\n#").find(|op| op.contains("[media] absent"));
+        let number = made.and_then(|op| op.split(' ').next()).map(str::to_owned);
+        number.map(|number| {
+            let takes = format!("#{number}.0");
+            let lines = text.lines().filter(|line| line.contains(&takes));
+            let lines: Vec<&str> = lines.collect();
+            format!("#{}\n{}", made.unwrap_or_default(), lines.join("\n"))
+        })
+    };
+    let all = ["amd64", "amd64/media", "amd64/bundle"].map(|target| {
+        let absent = absent(target).unwrap_or_else(|| panic!("{target} has no marker"));
+        format!("{target}\n{absent}")
+    });
+    insta::assert_snapshot!(all.join("\n\n"));
+    // The lane that has the part says nothing.
+    assert_eq!(absent("arm64"), None);
+}
+
+#[test]
+fn a_marker_in_a_tree_that_the_lane_has_is_refused_on_windows() {
+    let into = r#"from = 'C:\runtime\opencv', to = 'C:\runtime\ffmpeg\cv', else = "absent-marker""#;
+    let text = marked()
+        .replace(r#"else = "absent-marker""#, into)
+        .replace(
+            r"sub = 'C:\runtime\opencv', at = 'C:\cv'",
+            r"sub = 'C:\runtime\ffmpeg', at = 'C:\cv'",
+        )
+        .replace(r"roots = ['C:\runtime\ffmpeg', 'C:\runtime\opencv']", "");
+    insta::assert_snapshot!(wrong(&text));
+}
+
+/// A part with some of a directory is taken whole or not at all, however it is taken.
+#[test]
+fn some_of_a_directory_is_no_part_on_windows() {
+    let text = LANES.replace(
+        r"sub = 'C:\runtime\ffmpeg', at = 'C:\ff'",
+        r"sub = 'C:\runtime', at = 'C:\ff', as = 'copy'",
+    );
+    insta::assert_snapshot!(wrong(&text));
+}

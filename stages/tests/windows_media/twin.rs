@@ -54,8 +54,6 @@ const WINDOWS: &[Alone] = &[
     Alone { lanes: "a", stage: "final", of: "scripts", why: SCRIPTS },
     Alone { lanes: "a", stage: "scripts", of: "base", why: SCRIPTS },
     Alone { lanes: "a", stage: "final-environment", of: "final", why: "the registry too has an environment: a step of its own writes it down" },
-    Alone { lanes: "arm64", stage: "litert-lm-absent", of: "base", why: MARKER },
-    Alone { lanes: "arm64", stage: "media", of: "litert-lm-absent", why: MARKER },
     Alone { lanes: "amd64", stage: "torch", of: "git", why: "no network: the twin's app is in its lane file" },
     Alone { lanes: "llama", stage: "llama-cpu-arm64", of: "git", why: SOURCES },
     Alone { lanes: "llama", stage: "ggml-cuda-arm64", of: "git", why: SOURCES },
@@ -66,7 +64,6 @@ const WINDOWS: &[Alone] = &[
 const SOURCES: &str = "no network: the twin's sources are in its directory";
 const KEY: &str = "the twin has no key to sign with";
 const SCRIPTS: &str = "the image has the modules that its users call; the twin's has a script";
-const MARKER: &str = "Windows has no merge that leaves a marker";
 
 /// For each stage of a lane the stages that it consumes: what it starts from, takes, adds or merges.
 fn shape(example: &Example, lane: &str) -> BTreeMap<String, BTreeSet<String>> {

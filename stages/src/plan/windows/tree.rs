@@ -51,27 +51,40 @@ pub(in crate::plan) fn parts<'p>(
     Ok(parts)
 }
 
-/// A part of a tree that a mount would not show as it is.
-pub(in crate::plan) fn unmountable(path: &TreePath, span: &Span) -> Diagnostic {
-    let message = format!(
-        "`{}` cannot be mounted on Windows",
-        with_drive(path.as_str())
-    );
+/// A part of a tree that is some of a directory: a mount shows all of one, and so does a copy of a
+/// part.
+pub(in crate::plan) fn some_of_one(path: &TreePath, taken: Taken, span: &Span) -> Diagnostic {
+    let place = with_drive(path.as_str());
+    let (done, instead) = match taken {
+        Taken::Mount => ("mounted", "take it as = \"copy\", or let"),
+        Taken::Copy => ("copied as a part", "copy all of the tree, or let"),
+        Taken::Gate => ("looked at", "let"),
+    };
+    let message = format!("`{place}` cannot be {done} on Windows");
     Diagnostic::new(rule::NOT_ON_WINDOWS, message)
-        .at(
-            span,
-            "a mount shows all of a directory, and this is some of one",
-        )
-        .help("take it as = \"copy\", or let the tree name whole directories")
+        .at(span, "all of a directory is seen, and this is some of one")
+        .help(format!("{instead} the tree name whole directories"))
+}
+
+/// How a part of a tree is taken.
+#[derive(Clone, Copy)]
+pub(in crate::plan) enum Taken {
+    Mount,
+    Copy,
+    Gate,
 }
 
 /// What a stage does that Windows cannot.
 pub(in crate::plan) fn check(planner: &mut Planner<'_, '_>, stage: &PlannedStage) {
     if let Start::Merge(merge) = &stage.start {
-        let wrong = if merge.compare {
-            "two of its trees could have one path, and nothing compares them there"
-        } else if !merge.markers.is_empty() {
-            "there is nothing to write a marker into"
+        let (wrong, help) = if merge.compare {
+            let wrong = "two of its trees could have one path, and nothing compares them there";
+            (wrong.to_owned(), "each tree needs paths of its own")
+        } else if let Some((marker, tree)) = merge.marker_in_a_tree() {
+            // A mount of the tree would hide it: it stands on another root.
+            let (place, tree) = (with_drive(&marker.path), &planner.stages[tree].name);
+            let wrong = format!("{place} would stand in the tree of `{tree}`");
+            (wrong, "say where it goes: { stage, from, to, else, why }")
         } else {
             return;
         };
@@ -79,7 +92,7 @@ pub(in crate::plan) fn check(planner: &mut Planner<'_, '_>, stage: &PlannedStage
         planner.report.push(
             Diagnostic::new(rule::NOT_ON_WINDOWS, message)
                 .at(&stage.span, wrong)
-                .help("each tree needs paths of its own, and an absent one a `when`"),
+                .help(help),
         );
         return;
     }
