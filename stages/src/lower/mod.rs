@@ -351,7 +351,9 @@ impl Lowering<'_> {
             // What none of its parts has is there as a marker, or is several of them.
             Start::Merge(merge) if self.on_windows() && !merge.marks(path) => {
                 let place = self.place(path);
-                let text = format!("`{place}` is several trees of `{name}`, and Windows has no merge: take them one by one");
+                let text = format!(
+                    "`{place}` is several trees of `{name}`, and Windows has no merge: take them one by one"
+                );
                 return Err(Failed::new(rule::NOT_ON_WINDOWS, text));
             }
             _ => {}

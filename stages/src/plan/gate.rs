@@ -119,7 +119,7 @@ fn on_windows(
             Ok(parts) => all.extend(parts.iter().map(|(path, _)| TreePath::whole(path))),
             Err(path) => {
                 let taken = windows::tree::Taken::Gate;
-            let wrong = windows::tree::some_of_one(path, taken, &gate.span);
+                let wrong = windows::tree::some_of_one(path, taken, &gate.span);
                 planner.report.push(wrong);
                 return None;
             }
