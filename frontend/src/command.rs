@@ -21,6 +21,7 @@ use stages::file::Entry;
 use stages::graph::Graph;
 use stages::plan::{self, PayloadFact};
 
+use crate::contents::DiskContents;
 use crate::lanefile::{LaneFile, Loaded, Wrong};
 use crate::{payloads, policies};
 
@@ -135,8 +136,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
     let beside = file.parent().unwrap_or(Path::new(""));
     let loaded = load(file)?;
+    let contents = DiskContents::new(beside, file);
     let loaded = loaded
-        .with_scripts(|path| read(&beside.join(path)).ok())
+        .with_context(
+            |path| read(&beside.join(path)).ok(),
+            |directory| contents.below(directory),
+        )
         .map_err(Stop::Wrong)?;
     let Loaded {
         sources,

@@ -49,6 +49,31 @@ impl DiskContents {
         digest
     }
 
+    /// The paths of all that is below a directory, relative to it; nothing when it is not there.
+    #[must_use]
+    pub fn below(&self, directory: &str) -> Option<Vec<String>> {
+        let path = directory.trim_end_matches('/');
+        let mut found = Vec::new();
+        let mut open = vec![(String::new(), 0)];
+        while let Some((below, depth)) = open.pop() {
+            let whole = [path, &below].join("/");
+            for name in names(&self.root.join(whole.trim_end_matches('/')))? {
+                let below = [below.as_str(), &name].join("/");
+                let below = below.trim_start_matches('/').to_owned();
+                let whole = format!("{path}/{below}");
+                if self.ignore.takes(&whole) {
+                    continue;
+                }
+                let about = fs::symlink_metadata(self.root.join(&whole)).ok()?;
+                if about.is_dir() && depth < DEPTH {
+                    open.push((below.clone(), depth + 1));
+                }
+                found.push(below);
+            }
+        }
+        Some(found)
+    }
+
     fn read(&self, path: &str, at: &Path, depth: usize) -> Option<String> {
         // What a step names may be a link; what lies below a directory is taken as it is.
         let about = match depth {
@@ -66,13 +91,8 @@ impl DiskContents {
         if !about.is_dir() || depth > DEPTH {
             return None;
         }
-        let mut names: Vec<String> = fs::read_dir(at)
-            .ok()?
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
-        names.sort();
         let mut list = String::new();
-        for name in names {
+        for name in names(at)? {
             let below = match path {
                 "" => name.clone(),
                 path => format!("{path}/{name}"),
@@ -85,6 +105,15 @@ impl DiskContents {
         }
         Some(short(list.as_bytes()))
     }
+}
+
+/// The names in a directory, sorted.
+fn names(at: &Path) -> Option<Vec<String>> {
+    let entries = fs::read_dir(at).ok()?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    Some(names)
 }
 
 /// As in key manifests: 32 hex digits.
@@ -117,6 +146,21 @@ mod tests {
         fs::rename(file("a"), file("c")).unwrap();
         assert_ne!(digest(root.path(), "d"), second, "another name");
         assert_eq!(digest(root.path(), "none"), None);
+    }
+
+    #[test]
+    fn all_that_is_sent_of_a_directory_is_below_it() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("d/sub/deep")).unwrap();
+        for file in ["d/a", "d/sub/b", "d/sub/deep/c", "d/x.tmp"] {
+            fs::write(root.path().join(file), "1").unwrap();
+        }
+        fs::write(root.path().join(".dockerignore"), "**/*.tmp\n").unwrap();
+        let contents = DiskContents::new(root.path(), &root.path().join("lanes.toml"));
+        let mut below = contents.below("d/").unwrap();
+        below.sort();
+        assert_eq!(below, ["a", "sub", "sub/b", "sub/deep", "sub/deep/c"]);
+        assert_eq!(contents.below("none/"), None);
     }
 
     #[test]

@@ -204,20 +204,29 @@ impl LaneFile {
 }
 
 impl Loaded {
-    /// The same, with what the scripts of the context say: `read` hands out the text of a path
-    /// of it, where there is one.
+    /// The same, with what lints say that look into the context. `text` hands out the bytes of a file of it, `below` the
+    /// paths of all that is below a directory, where there is one.
     ///
     /// # Errors
     /// All that is wrong, warnings too.
-    pub fn with_scripts(self, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Self, Wrong> {
+    pub fn with_context(
+        self,
+        text: impl Fn(&str) -> Option<Vec<u8>>,
+        below: impl Fn(&str) -> Option<Vec<String>>,
+    ) -> Result<Self, Wrong> {
         let Self {
             mut sources, graph, ..
         } = self;
         let mut files = Files::new();
         for path in graph::lint::texts(&graph) {
-            let text = read(&path).and_then(|bytes| file::text_of_bytes(bytes).ok());
+            let text = text(&path).and_then(|bytes| file::text_of_bytes(bytes).ok());
             if let Some(text) = text {
                 files.insert(path.clone(), sources.add(path, text));
+            }
+        }
+        for directory in graph::lint::directories(&graph) {
+            if let Some(below) = below(&directory) {
+                files.list(directory, below);
             }
         }
         let report = graph::lint::lint(&graph, &sources, Some(&files));

@@ -233,6 +233,8 @@ pub mod rule {
     pub const CACHE: Rule = Rule("LK071");
     /// More layers than an engine stacks.
     pub const LAYERS: Rule = Rule("LK072");
+    /// A pattern that matches nothing of the context.
+    pub const NO_MATCH: Rule = Rule("LK073");
     /// A gate's own keys that mean nothing.
     pub const GATE_KEYS: Rule = Rule("LK090");
     /// A step that cannot be recorded.
@@ -253,6 +255,7 @@ pub mod rule {
         DEAD_LANE,
         CACHE,
         LAYERS,
+        NO_MATCH,
     ];
 
     /// The rules that an entry of `lint` may allow at its place.
@@ -273,13 +276,14 @@ pub mod rule {
         DEAD_LANE,
         CACHE,
         LAYERS,
+        NO_MATCH,
     ];
 
     /// The lints that only a plan shows.
     pub const OF_PLANS: &[Rule] = &[NO_PAYLOAD, UNPINNED, EMPTY_VARIABLE];
 
-    /// The lints that look into texts of the context.
-    pub const OF_SCRIPTS: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY];
+    /// The lints that look into the context.
+    pub const OF_CONTEXT: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY, NO_MATCH];
 }
 
 /// One thing that is wrong.

@@ -87,7 +87,7 @@ impl Build<'_> {
     }
 
     /// The ignore file that counts: the lane file's own, else that of the directory.
-    async fn ignore(&self, beside: &Ref) -> Result<Option<(String, Ignore)>, Failure> {
+    pub(super) async fn ignore(&self, beside: &Ref) -> Result<Option<(String, Ignore)>, Failure> {
         let own = own_ignore(&self.opts.file.name);
         let (name, text) = match optional_text(self.bridge, beside, &own).await? {
             Some(text) => (own, Some(text)),

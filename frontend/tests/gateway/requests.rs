@@ -199,3 +199,47 @@ async fn what_a_lint_doubts_is_told_with_its_lines() {
     );
     assert_eq!(text(&ran, "result.statuscode"), "1");
 }
+
+/// What lints say that look into the context: scripts that are followed, patterns that match nothing.
+#[tokio::test]
+async fn a_check_looks_into_the_context() {
+    let lanes = r#"[graph]
+name = "t"
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "app" }
+[stage.app]
+from = { image = "busybox:1.36" }
+[[stage.app.step]]
+name = "conf"
+copy = { from = "conf/", to = "/etc/app", only = ["*.conf", "locale/*.mo"] }
+[[stage.app.step]]
+name = "build"
+files = ["build.sh", "old.sh"]
+run = ["sh", "build.sh"]
+"#;
+    let script = |ignore: &str| {
+        engine(lanes)
+            .file("context", "build.sh", ". lib/common.sh\n")
+            .file("context", "old.sh", "")
+            .file("context", "conf/app.conf", "")
+            .file("context", "conf/locale/de.po", "")
+            .file("context", ".dockerignore", ignore)
+    };
+    let ran = run(script(""), &["requestid=frontend.lint"]).await;
+    let found = json(&ran);
+    let rules: Vec<&str> = found["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|warning| warning["ruleName"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules, ["LK073", "LK065", "LK064"]);
+    let text = text(&ran, "result.txt");
+    assert!(text.contains("`locale/*.mo` matches nothing in `conf/`"), "{text}");
+    // Only what is looked at is sent, without what is not sent to a build.
+    let log = ran.fake.log();
+    let last = log.solves.last().unwrap().definition.clone().unwrap();
+    let sent = llb::view::text(&last);
+    assert!(sent.contains(r#"local.followpaths ["build.sh","conf","old.sh"]"#), "{sent}");
+}

@@ -62,5 +62,41 @@ pub struct PinRule {
     pub span: Span,
 }
 
-/// Texts of files of the context, by path: what the lints of scripts read.
-pub type Files = BTreeMap<String, SourceId>;
+/// What lints see of the context.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// Texts of files, by path.
+    texts: BTreeMap<String, SourceId>,
+    /// Paths below directories, by the path of each with a `/` at its end.
+    names: BTreeMap<String, Vec<String>>,
+}
+
+impl Files {
+    /// Nothing of the context.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts the text of a file to them.
+    pub fn insert(&mut self, path: String, text: SourceId) {
+        self.texts.insert(path, text);
+    }
+
+    /// The text of a file, where it is there and is one.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<SourceId> {
+        self.texts.get(path).copied()
+    }
+
+    /// Says what is below a directory: every file and directory, as paths relative to it.
+    pub fn list(&mut self, directory: String, below: Vec<String>) {
+        self.names.insert(directory, below);
+    }
+
+    /// What is below a directory, where somebody looked.
+    #[must_use]
+    pub fn below(&self, directory: &str) -> Option<&[String]> {
+        self.names.get(directory).map(Vec::as_slice)
+    }
+}

@@ -74,7 +74,8 @@ fn the_example_of_every_rule_breaks_it_alone_and_looks_as_shown() {
 }
 
 /// What is wrong with a request, or doubtful: found while the file is read, chosen from, planned or
-/// made LLB; without an error, what is warned of. A script of the section is `build.sh` of the context.
+/// made LLB; without an error, what is warned of. A script of the section is `build.sh` of the context, names are those
+/// of files there.
 fn wrong(section: &str, request: &Request, exec: ExecOptions) -> (Loaded, Report) {
     let lanes = block(section, "toml").unwrap_or_default();
     let mut loaded = load(lanes, block(section, "env").unwrap_or_default());
@@ -83,6 +84,10 @@ fn wrong(section: &str, request: &Request, exec: ExecOptions) -> (Loaded, Report
     if let Some(script) = block(section, "sh") {
         let id = loaded.sources.add("build.sh", script);
         files.insert("build.sh".to_owned(), id);
+    }
+    if let Some(names) = block(section, "names") {
+        let below = names.lines().filter_map(|line| line.strip_prefix("conf/"));
+        files.list("conf/".to_owned(), below.map(str::to_owned).collect());
     }
     let made = |graph: &Graph| {
         let payload = block(section, "payload").map(|text| text.as_bytes().to_vec());

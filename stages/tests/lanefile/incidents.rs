@@ -511,7 +511,8 @@ fn i22_the_compiler_does_not_hang_on_modules_of_others() {
     let mut loaded = load(&lanes, PINS);
     let script = "Import-Module $PSScriptRoot\\..\\modules\\Llvm.psm1\n";
     let id = loaded.sources.add("scripts/build/Build-Llvm.ps1", script);
-    let files = Files::from([("scripts/build/Build-Llvm.ps1".to_owned(), id)]);
+    let mut files = Files::new();
+    files.insert("scripts/build/Build-Llvm.ps1".to_owned(), id);
     let graph = loaded.graph.as_ref().expect("a graph");
     let found = lint(graph, &loaded.sources, Some(&files)).render(&loaded.sources, false);
     assert!(

@@ -1,7 +1,7 @@
 //! What the lints say, what they let pass, and what allows them.
 
 use stages::file::Files;
-use stages::graph::lint::{lint, texts};
+use stages::graph::lint::{directories, lint, texts};
 
 use crate::common::{load, plan, rendered, request};
 
@@ -216,4 +216,44 @@ fn a_hash_for_one_run_has_its_form_too() {
     assert_eq!(given("LANEKIT_PIN_B_SHA256", "another"), "");
     assert_eq!(given("LANEKIT_PIN_C_SHA256", "out of scope"), "");
     insta::assert_snapshot!(given("LANEKIT_PIN_A_SHA256", "2.6.1"));
+}
+
+#[test]
+fn patterns_of_the_context_match_something() {
+    let only = |list: &str| {
+        let step = format!("copy = {{ from = \"conf/\", to = \"/etc/app\", only = [{list}] }}");
+        let arg = "[arg.LANGUAGE]\nabout = \"of texts\"\ndefault = \"de\"\n";
+        graph(&step, arg)
+    };
+    let found = |text: &str, below: Option<&[&str]>| {
+        let loaded = load(text, "");
+        let mut files = Files::new();
+        if let Some(below) = below {
+            let below = below.iter().map(|path| (*path).to_owned());
+            files.list("conf/".to_owned(), below.collect());
+        }
+        let graph = loaded.graph.as_ref().unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+        let wanted = directories(graph);
+        assert_eq!(wanted.iter().collect::<Vec<_>>(), ["conf/"]);
+        lint(graph, &loaded.sources, Some(&files)).render(&loaded.sources, false)
+    };
+    let names = ["app.conf", "locale", "locale/de", "locale/de/app.mo", "README.md"];
+    let value = "\"locale/${arg.LANGUAGE}x\"";
+    for good in ["*.conf", "locale", "locale/**", "**/*.mo", "*/de", "app.?onf"] {
+        let text = only(&format!("\"{good}\", {value}"));
+        assert_eq!(found(&text, Some(&names)), "", "{good}");
+    }
+    for bad in ["*.cfg", "locale/*.mo", "de", "**/*.mo/x", "readme.md"] {
+        let text = only(&format!("\"{bad}\", \"*.conf\", {value}"));
+        let said = found(&text, Some(&names));
+        assert!(said.contains(&format!("`{bad}` matches nothing in `conf/`")), "{bad}: {said}");
+        assert_eq!(said.matches("LK073").count(), 1, "{said}");
+        assert_eq!(found(&text, None), "", "nobody looked");
+        let allowed = text.replacen(
+            "copy = {",
+            "lint = [{ allow = \"LK073\", why = \"made before the build\" }]\ncopy = {",
+            1,
+        );
+        assert_eq!(found(&allowed, Some(&names)), "", "{bad}");
+    }
 }

@@ -11,6 +11,7 @@ use super::super::context::Main;
 use super::super::files::{Read, Unread};
 use super::super::{Given, asked};
 use super::answered;
+use super::context::looked_into;
 use super::wire::{Files, Info, Location};
 use crate::gateway::bridge::Outcome;
 use crate::lanefile::{Loaded, Wrong};
@@ -42,7 +43,11 @@ struct BuildError {
 
 /// Answers with everything that is wrong. A file that could not be read at all is the request's failure.
 pub(super) async fn answer(given: &Given<'_>, main: &Main, read: Result<Read, Unread>) -> Outcome {
-    let (sources, wrong, warnings) = match read {
+    let seen = match read {
+        Ok(read) => looked_into(given, main, read).await,
+        unread => unread,
+    };
+    let (sources, wrong, warnings) = match seen {
         Ok(Read { loaded, .. }) => {
             let mut report = wrong(&loaded, &asked(given.opts, &loaded));
             let build = given.build(&loaded.sources);

@@ -3,6 +3,7 @@
 //! An answer has no file system, only metadata: `result.json`, `result.txt` and `version`, of which clients print
 //! one (`frontend/subrequests` of BuildKit, `printResult` of buildx).
 
+mod context;
 mod lint;
 mod wire;
 

@@ -43,7 +43,7 @@ pub(super) fn check(seen: &Seen<'_>, found: &Report, report: &mut Report) {
             continue;
         };
         // What nobody looked at says nothing.
-        let blind = seen.files.is_none() && rule::OF_SCRIPTS.contains(lint);
+        let blind = seen.files.is_none() && rule::OF_CONTEXT.contains(lint);
         if blind || rule::OF_PLANS.contains(lint) {
             continue;
         }

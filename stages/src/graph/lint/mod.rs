@@ -7,6 +7,7 @@ mod allow;
 mod caches;
 mod conditions;
 mod layers;
+mod patterns;
 mod pins;
 mod reads;
 mod scripts;
@@ -16,6 +17,7 @@ use super::{Graph, unused};
 use crate::diag::{Report, Sources};
 use crate::file::Files;
 
+pub use patterns::directories;
 pub use pins::given;
 pub use scripts::texts;
 
@@ -25,15 +27,15 @@ pub use allow::keep;
 struct Seen<'g> {
     graph: &'g Graph,
     sources: &'g Sources,
-    /// Texts of the context; nothing where there is no context to look into.
+    /// What is seen of the context; nothing where there is none to look into.
     files: Option<&'g Files>,
 }
 
 /// What is doubtful in a graph, warnings and errors, without what the file allows, sorted by
 /// place. Which is which: [`crate::diag::Rule::warns`], [`Report::split`].
 ///
-/// `files` are texts of the context ([`texts`] says which are wanted), as far as there are any;
-/// without them the lints of scripts are silent.
+/// `files` is what is seen of the context ([`texts`] and [`directories`] say what is wanted), as far as it
+/// is there; without it the lints that look into files are silent.
 #[must_use]
 pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
     let seen = Seen {
@@ -48,6 +50,7 @@ pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
     caches::check(&seen, &mut found);
     layers::check(&seen, &mut found);
     scripts::check(&seen, &mut found);
+    patterns::check(&seen, &mut found);
     let mut report = keep(graph, found.clone());
     // What was allowed before this was asked counts as used too.
     if !graph.lint.is_empty() {

@@ -102,7 +102,8 @@ fn entry(step: &Step, listed: &[&File]) -> Option<String> {
     })
 }
 
-fn literal(template: &Template) -> Option<String> {
+/// A text without values.
+pub(super) fn literal(template: &Template) -> Option<String> {
     let pieces = template.pieces.iter().map(|piece| match piece {
         Piece::Literal(text) => Some(text.as_str()),
         Piece::Value(_) => None,
@@ -142,7 +143,7 @@ fn closure<'a>(seen: &Seen<'a>, entry: String, listed: &[&File]) -> Option<Vec<S
     let mut open = vec![entry];
     let mut known: BTreeSet<String> = open.iter().cloned().collect();
     while let Some(path) = open.pop() {
-        let source = *seen.files?.get(&path)?;
+        let source = seen.files?.get(&path)?;
         let text = seen.sources.get(source).text.as_str();
         let language = Language::of(&path, text)?;
         let script = Script {

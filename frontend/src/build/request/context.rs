@@ -1,0 +1,95 @@
+//! What the lints see of the context in `--check`: the texts of scripts, and what is below directories.
+
+use std::collections::BTreeMap;
+
+use stages::graph::lint;
+use stages::lower;
+
+use super::super::Given;
+use super::super::context::Main;
+use super::super::files::{Read, Unread};
+use crate::gateway::bridge::{Bridge, Evaluate, Ref};
+use crate::gateway::error::Failure;
+
+/// How many names of a directory are asked for. What has more is not judged.
+const MOST: usize = 20_000;
+
+/// The same graph, with what lints say that look into the context.
+pub(super) async fn looked_into(
+    given: &Given<'_>,
+    main: &Main,
+    read: Read,
+) -> Result<Read, Unread> {
+    let Read {
+        loaded,
+        vertex,
+        made,
+    } = read;
+    let wanted = lint::texts(&loaded.graph);
+    let directories = lint::directories(&loaded.graph);
+    let (mut texts, mut below) = (BTreeMap::new(), BTreeMap::new());
+    if !(wanted.is_empty() && directories.is_empty()) {
+        let build = given.build(&loaded.sources);
+        let files = match &main.files {
+            Some(files) => files.clone(),
+            None => {
+                let plain = |path: &String| path.trim_end_matches('/').to_owned();
+                let paths: Vec<String> = wanted.union(&directories).map(plain).collect();
+                let ignore = build.ignore(&made).await?;
+                let ignore = ignore.as_ref().map(|(_, ignore)| ignore);
+                let session = given.opts.session_of("context");
+                lower::client_files(&paths, session, ignore)
+                    .map_err(|error| Failure::new(error.to_string()))?
+            }
+        };
+        let definition = llb::Definition::new(&files);
+        let bridge = given.bridge;
+        let context = bridge
+            .solve(definition.into(), Evaluate::Later, &[])
+            .await?;
+        for path in wanted {
+            // That one is missing, or no text, is said where it is used.
+            let text = bridge.read_file(&context, &path, stages::file::MAX_FILE);
+            if let Ok(text) = text.await {
+                texts.insert(path, text);
+            }
+        }
+        for directory in directories {
+            if let Some(names) = names(bridge, &context, &directory).await? {
+                below.insert(directory, names);
+            }
+        }
+    }
+    let loaded = loaded.with_context(
+        |path| texts.get(path).cloned(),
+        |directory| below.get(directory).cloned(),
+    )?;
+    Ok(Read {
+        loaded,
+        vertex,
+        made,
+    })
+}
+
+/// The paths of all that is below a directory, relative to it; nothing when it is empty or not there.
+async fn names(
+    bridge: &Bridge,
+    context: &Ref,
+    directory: &str,
+) -> Result<Option<Vec<String>>, Failure> {
+    let (mut found, mut open) = (Vec::new(), vec![String::new()]);
+    while let Some(below) = open.pop() {
+        let path = format!("{directory}{below}");
+        for entry in bridge.read_dir(context, path.trim_end_matches('/')).await? {
+            let path = format!("{below}{}", entry.name);
+            if entry.directory {
+                open.push(format!("{path}/"));
+            }
+            found.push(path);
+        }
+        if found.len() > MOST {
+            return Ok(None);
+        }
+    }
+    Ok((!found.is_empty()).then_some(found))
+}
