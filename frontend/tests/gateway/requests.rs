@@ -236,10 +236,16 @@ run = ["sh", "build.sh"]
         .collect();
     assert_eq!(rules, ["LK073", "LK065", "LK064"]);
     let text = text(&ran, "result.txt");
-    assert!(text.contains("`locale/*.mo` matches nothing in `conf/`"), "{text}");
+    assert!(
+        text.contains("`locale/*.mo` matches nothing in `conf/`"),
+        "{text}"
+    );
     // Only what is looked at is sent, without what is not sent to a build.
     let log = ran.fake.log();
     let last = log.solves.last().unwrap().definition.clone().unwrap();
     let sent = llb::view::text(&last);
-    assert!(sent.contains(r#"local.followpaths ["build.sh","conf","old.sh"]"#), "{sent}");
+    assert!(
+        sent.contains(r#"local.followpaths ["build.sh","conf","old.sh"]"#),
+        "{sent}"
+    );
 }

@@ -232,21 +232,40 @@ fn patterns_of_the_context_match_something() {
             let below = below.iter().map(|path| (*path).to_owned());
             files.list("conf/".to_owned(), below.collect());
         }
-        let graph = loaded.graph.as_ref().unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+        let graph = loaded
+            .graph
+            .as_ref()
+            .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
         let wanted = directories(graph);
         assert_eq!(wanted.iter().collect::<Vec<_>>(), ["conf/"]);
         lint(graph, &loaded.sources, Some(&files)).render(&loaded.sources, false)
     };
-    let names = ["app.conf", "locale", "locale/de", "locale/de/app.mo", "README.md"];
+    let names = [
+        "app.conf",
+        "locale",
+        "locale/de",
+        "locale/de/app.mo",
+        "README.md",
+    ];
     let value = "\"locale/${arg.LANGUAGE}x\"";
-    for good in ["*.conf", "locale", "locale/**", "**/*.mo", "*/de", "app.?onf"] {
+    for good in [
+        "*.conf",
+        "locale",
+        "locale/**",
+        "**/*.mo",
+        "*/de",
+        "app.?onf",
+    ] {
         let text = only(&format!("\"{good}\", {value}"));
         assert_eq!(found(&text, Some(&names)), "", "{good}");
     }
     for bad in ["*.cfg", "locale/*.mo", "de", "**/*.mo/x", "readme.md"] {
         let text = only(&format!("\"{bad}\", \"*.conf\", {value}"));
         let said = found(&text, Some(&names));
-        assert!(said.contains(&format!("`{bad}` matches nothing in `conf/`")), "{bad}: {said}");
+        assert!(
+            said.contains(&format!("`{bad}` matches nothing in `conf/`")),
+            "{bad}: {said}"
+        );
         assert_eq!(said.matches("LK073").count(), 1, "{said}");
         assert_eq!(found(&text, None), "", "nobody looked");
         let allowed = text.replacen(

@@ -58,7 +58,9 @@ fn copies(graph: &Graph) -> impl Iterator<Item = (&str, &CopyStep)> {
             return None;
         };
         match &copy.from {
-            CopyFrom::Context(from) if from.value.ends_with('/') => Some((from.value.as_str(), copy)),
+            CopyFrom::Context(from) if from.value.ends_with('/') => {
+                Some((from.value.as_str(), copy))
+            }
             _ => None,
         }
     })
