@@ -175,7 +175,7 @@ pub mod rule {
     pub const ABSENT: Rule = Rule("LK015");
     /// A combination that the file refuses.
     pub const REFUSED: Rule = Rule("LK016");
-    /// A stage that the lane does not have, named without a condition.
+    /// A stage that the lane does not have, named without a condition, or an output.
     pub const NOT_IN_LANE: Rule = Rule("LK017");
     /// A stage that depends on what it is said not to depend on.
     pub const SAME_FOR: Rule = Rule("LK020");

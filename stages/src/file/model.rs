@@ -323,8 +323,24 @@ pub struct Output {
     pub tag: Option<Template>,
     /// For an image: whether the verdicts of its gates go with it as attestations.
     pub attest: bool,
+    /// When the lane has it.
+    pub when: Option<When>,
     /// Where it is declared.
     pub span: Span,
+}
+
+impl Output {
+    /// Its condition, and those of its entries.
+    pub fn conditions(&self) -> impl Iterator<Item = &When> {
+        let entries = self.add.iter().flat_map(|file| &file.when);
+        self.when.iter().chain(entries)
+    }
+
+    /// Its texts with values.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let places = self.add.iter().flat_map(|file| &file.at);
+        self.root.iter().chain(&self.tag).chain(places)
+    }
 }
 
 /// What a stage starts from.

@@ -253,7 +253,7 @@ fn check_lane(graph: &Graph, name: &str, lane: &Lane, report: &mut Report) {
     }
     for output in lane.outputs.values() {
         stage_exists(graph, &output.stage, report);
-        for template in output.root.iter().chain(&output.tag) {
+        for template in output.templates() {
             check_template(graph, template, report);
         }
     }

@@ -261,17 +261,7 @@ impl Graph {
     /// What the graph names anywhere: values, and names by pattern.
     fn named(&self) -> (Vec<&ValueRef>, Vec<&str>) {
         let mut values = Vec::new();
-        for lane in self.lanes.values() {
-            for output in lane.outputs.values() {
-                values.extend(
-                    output
-                        .root
-                        .iter()
-                        .chain(&output.tag)
-                        .flat_map(|t| t.values()),
-                );
-            }
-        }
+        values.extend(self.outputs().flat_map(Output::templates).flat_map(|text| text.values()));
         let tags = self.groups.values().flat_map(|group| &group.tag);
         values.extend(tags.flat_map(|tag| tag.values()));
         let mut patterns = Vec::new();
@@ -323,14 +313,20 @@ impl Graph {
         let choices = self.slots.values().flat_map(|slot| slot.choices.values());
         all.extend(choices.flat_map(|choice| &choice.when));
         all.extend(self.refuse.iter().map(|refuse| &refuse.when));
+        all.extend(self.outputs().flat_map(Output::conditions));
         for gate in self.gates.values() {
             all.extend(gate.conditions());
         }
         all
     }
 
-    /// The conditions of steps, kits and entries: those that take a part away where they do not
-    /// hold, and say nothing of it.
+    /// What comes out of the lanes.
+    fn outputs(&self) -> impl Iterator<Item = &Output> {
+        self.lanes.values().flat_map(|lane| lane.outputs.values())
+    }
+
+    /// The conditions of outputs, steps, kits and entries: those that take a part away where they do
+    /// not hold, and say nothing of it.
     fn conditions_of_parts(&self) -> Vec<&When> {
         let mut all: Vec<&When> = Vec::new();
         for stage in self.stages.values() {
@@ -339,6 +335,7 @@ impl Graph {
         }
         all.extend(self.brings().flat_map(brings_conditions));
         all.extend(self.kits.values().flat_map(|kit| &kit.when));
+        all.extend(self.outputs().flat_map(Output::conditions));
         all
     }
 

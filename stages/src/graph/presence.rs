@@ -28,7 +28,7 @@ pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     };
     for reach in reaches.iter().filter(|reach| !reach.refused) {
         let setting = &reach.setting;
-        let outputs = setting.lane.outputs.values().map(|output| &output.stage);
+        let outputs = setting.outputs().map(|(_, output)| &output.stage);
         for output in outputs.filter(|stage| !setting.has(&stage.value)) {
             absent(output, setting.name);
         }

@@ -7,8 +7,8 @@ use super::{Edge, Graph};
 use crate::arch::{ArchTable, Target};
 use crate::diag::Spanned;
 use crate::file::{
-    ABSENT, Attribute, Brings, Clause, From, Lane, PRESENT, Part, Refuse, RequestField, Stage,
-    Step, When,
+    ABSENT, Attribute, Brings, Clause, From, Lane, Output, PRESENT, Part, Refuse, RequestField,
+    Stage, Step, When,
 };
 use crate::predefined::PlatformArg;
 use crate::text::LaneField;
@@ -211,6 +211,23 @@ impl<'g> Setting<'g> {
             .find(|refuse| self.knows(&refuse.when) && self.meets(&refuse.when))
     }
 
+    /// The outputs that the lane has.
+    pub fn outputs(&self) -> impl Iterator<Item = (&'g str, &'g Output)> {
+        let all = self.lane.outputs.iter();
+        all.filter(|(_, output)| self.holds(output.when.as_ref()))
+            .map(|(name, output)| (name.as_str(), output))
+    }
+
+    /// What of a condition that does not hold is otherwise: `switch.x` is `false`. Nothing where it is
+    /// in a `not` or `any`.
+    pub(crate) fn otherwise(&self, when: &When) -> Option<String> {
+        let clause = when.clauses.iter().find(|clause| !self.clause(clause))?;
+        Some(match self.value_of(&clause.what) {
+            Some(value) => format!("`{}` is `{value}`", clause.what),
+            None => format!("there is no `{}`", clause.what),
+        })
+    }
+
     /// Whether the lane has a stage.
     pub fn has(&self, stage: &str) -> bool {
         self.graph
@@ -316,8 +333,8 @@ impl<'g> Setting<'g> {
 
     /// The stages that an output of the lane needs, or a gate over one of those.
     pub(super) fn reached(&self) -> BTreeSet<&'g str> {
-        let outputs = self.lane.outputs.values();
-        self.gated(outputs.map(|output| output.stage.value.as_str()))
+        let outputs = self.outputs();
+        self.gated(outputs.map(|(_, output)| output.stage.value.as_str()))
             .1
     }
 

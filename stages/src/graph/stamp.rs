@@ -50,8 +50,10 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
         }
     }
     let roots = graph.gates.values().flat_map(|gate| &gate.roots);
-    let outputs = graph.lanes.values().flat_map(|lane| lane.outputs.values());
-    let outputs = outputs.flat_map(|output| &output.root);
+    let outputs = graph.outputs().flat_map(|output| {
+        let places = output.add.iter().flat_map(|file| &file.at);
+        output.root.iter().chain(places)
+    });
     let gits = graph.gits.values().flat_map(|git| git.templates());
     let urls = graph.fetches.values().map(|fetch| &fetch.url);
     for template in roots.chain(outputs).chain(gits).chain(urls) {

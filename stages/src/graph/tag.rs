@@ -71,6 +71,10 @@ impl<'g> Setting<'g> {
                 turned.payloads.insert(name, !self.has_payload(name));
             }
         }
+        if !turned.holds(output.when.as_ref()) {
+            // Then nothing comes out that could be something else.
+            return false;
+        }
         let stage = output.stage.value.as_str();
         let (here, there) = (self.behind([stage]), turned.behind([stage]));
         let differs = |when: &When| self.holds(Some(when)) != turned.holds(Some(when));

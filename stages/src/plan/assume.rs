@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Facts, PayloadFact, Plan, Request, Selection, plan, select};
 use crate::diag::{Report, rule};
+use crate::file::{Lane, Output};
 use crate::graph::Graph;
 
 /// How many stages are planned at the most. A file for which that is not enough is planned as far as it goes; the
@@ -36,8 +37,12 @@ pub fn rehearse(graph: &Graph, also: impl Fn(&Plan) -> Result<(), Report>) -> Re
     let mut report = Report::default();
     let mut said = BTreeSet::new();
     let mut left = MOST;
-    for request in requests(graph) {
+    for built in outputs(graph) {
+        let request = built.request();
         for payloads in graph.payload_states() {
+            if !built.is_there(graph, &payloads) {
+                continue;
+            }
             let facts = supposed(graph, &payloads);
             let planned = select(graph, &request).and_then(|selection| {
                 let selection = selection.knowing(&facts);
@@ -96,26 +101,50 @@ pub(crate) fn supposed(graph: &Graph, payloads: &BTreeMap<&str, bool>) -> Facts 
     }
 }
 
+/// An output of a lane with every switch at its default, or with one turned.
+#[derive(Clone, Copy)]
+struct Built<'g> {
+    lane: &'g str,
+    declared: &'g Lane,
+    output: (&'g str, &'g Output),
+    turned: Option<(&'g str, bool)>,
+}
+
 /// Every output of every lane, with every switch at its default, then with one turned.
-fn requests(graph: &Graph) -> impl Iterator<Item = Request> {
-    let outputs = || {
+fn outputs(graph: &Graph) -> impl Iterator<Item = Built<'_>> {
+    let plain = || {
         graph.lanes.iter().flat_map(|(lane, declared)| {
-            let name = move |output: &String| format!("{lane}/{output}");
-            declared.outputs.keys().map(name)
+            let outputs = declared.outputs.iter();
+            outputs.map(move |(name, output)| Built {
+                lane,
+                declared,
+                output: (name, output),
+                turned: None,
+            })
         })
     };
-    let request = |target: String, turned: Option<(&String, bool)>| Request {
-        target: Some(target),
-        args: turned
-            .map(|(name, on)| (name.clone(), on.to_string()))
-            .into_iter()
-            .collect(),
-        platforms: Vec::new(),
-        group: None,
-    };
-    let plain = outputs().map(move |target| request(target, None));
     let turned = graph.switches.iter().flat_map(move |(name, switch)| {
-        outputs().map(move |target| request(target, Some((name, !switch.default))))
+        let turned = Some((name.as_str(), !switch.default));
+        plain().map(move |built| Built { turned, ..built })
     });
-    plain.chain(turned)
+    plain().chain(turned)
+}
+
+impl<'g> Built<'g> {
+    fn request(&self) -> Request {
+        let args = self.turned.iter();
+        Request {
+            target: Some(format!("{}/{}", self.lane, self.output.0)),
+            args: args.map(|(name, on)| ((*name).to_owned(), on.to_string())).collect(),
+            ..Request::default()
+        }
+    }
+
+    /// Whether the lane has the output where these payloads are there.
+    fn is_there(&self, graph: &'g Graph, payloads: &BTreeMap<&'g str, bool>) -> bool {
+        let mut setting = graph.setting(self.lane, self.declared);
+        setting.switches.extend(self.turned);
+        setting.payloads.clone_from(payloads);
+        setting.holds(self.output.1.when.as_ref())
+    }
 }

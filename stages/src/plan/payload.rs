@@ -46,10 +46,13 @@ impl<'g> Selection<'g> {
         let choices = graph.slots.values().flat_map(|slot| slot.choices.values());
         found.extend(setting.payloads_in(choices.flat_map(|choice| &choice.when)));
         found.extend(setting.payloads_in(graph.refuse.iter().map(|refuse| &refuse.when)));
+        if let What::Gates = self.what {
+            let outputs = setting.lane.outputs.values();
+            found.extend(setting.payloads_in(outputs.flat_map(|output| &output.when)));
+        }
         if let What::Output(output) = self.what {
-            let add = output.add.iter();
-            found.extend(setting.payloads_in(add.clone().flat_map(|file| &file.when)));
-            let at = add.flat_map(|file| &file.at);
+            found.extend(setting.payloads_in(output.conditions()));
+            let at = output.add.iter().flat_map(|file| &file.at);
             let texts = output.root.iter().chain(self.tag_text(output)).chain(at);
             found.extend(
                 texts

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
-use crate::file::{From, Group, Lane, Output};
+use crate::file::{From, Group, Lane, Output, When};
 use crate::graph::{Asked, Graph, Setting};
 use crate::predefined;
 use crate::text::ValueRef;
@@ -387,6 +387,15 @@ impl<'g> Selection<'g> {
             }
             report.push(diagnostic);
         }
+        let mut absent = false;
+        if let What::Output(output) = self.what
+            && let Some(when) = &output.when
+            && self.setting.knows(when)
+            && !self.setting.holds(Some(when))
+        {
+            absent = true;
+            report.push(self.lacks(output, when));
+        }
         if let Some(refuse) = self.setting.refusal() {
             report.push(
                 Diagnostic::new(
@@ -397,7 +406,9 @@ impl<'g> Selection<'g> {
                 .related(&lane.span, "the lane"),
             );
         }
-        for stage in self.roots() {
+        // Of an output that is not there, the stage is not asked for.
+        let asked = if absent { Vec::new() } else { self.roots() };
+        for stage in asked {
             let when = self.graph.stages.get(stage).and_then(|s| s.when.as_ref());
             let absent = when.filter(|when| self.setting.knows(when) && !self.setting.has(stage));
             if let Some(when) = absent {
@@ -414,18 +425,35 @@ impl<'g> Selection<'g> {
         report
     }
 
+    /// That the lane does not have an output.
+    fn lacks(&self, output: &Output, when: &When) -> Diagnostic {
+        let Setting { name, lane, .. } = self.setting;
+        let mut outputs = lane.outputs.iter();
+        let named = outputs.find(|(_, declared)| std::ptr::eq(*declared, output));
+        let named = named.map_or("", |(name, _)| name);
+        let message = format!("lane `{name}` does not have output `{named}` in this run");
+        let why = self.setting.otherwise(when);
+        let why = why.unwrap_or_else(|| "this does not hold".to_owned());
+        let has: Vec<String> = self.setting.outputs().map(|(has, _)| format!("{name}/{has}")).collect();
+        let help = match has.as_slice() {
+            [] => "it has none in this run".to_owned(),
+            has => format!("what it has: {}", has.join(", ")),
+        };
+        Diagnostic::new(rule::NOT_IN_LANE, message)
+            .at(&when.span, why)
+            .related(&output.span, "this output")
+            .help(help)
+    }
+
     /// The stages that are asked for.
     pub(super) fn roots(&self) -> Vec<&'g str> {
         match self.what {
             What::Output(output) => vec![&output.stage.value],
             What::Stage(stage) | What::Step(stage, _) => vec![stage],
-            What::Gates => self
-                .setting
-                .lane
-                .outputs
-                .values()
-                .map(|o| o.stage.value.as_str())
-                .collect(),
+            What::Gates => {
+                let outputs = self.setting.outputs();
+                outputs.map(|(_, output)| output.stage.value.as_str()).collect()
+            }
         }
     }
 

@@ -82,8 +82,12 @@ fn about(lane: &Lane, output: &Output) -> String {
         Some(target) => format!(", for {}", target.value),
         None => String::new(),
     };
+    let when = match &output.when {
+        Some(_) => ", where its condition holds",
+        None => "",
+    };
     format!(
-        "{kind} of stage {}, steps on {}{target}",
+        "{kind} of stage {}, steps on {}{target}{when}",
         output.stage.value, lane.platform.value
     )
 }

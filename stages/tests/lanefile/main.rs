@@ -19,6 +19,7 @@ mod lints;
 mod llb;
 mod mounts;
 mod output;
+mod outputs;
 mod payloads;
 mod pictures;
 mod properties;

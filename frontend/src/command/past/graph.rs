@@ -114,15 +114,19 @@ impl GraphOf {
     }
 }
 
-/// Every lane by its own name, or by its outputs where the name stands for none of them.
+/// Every lane by its own name, or by the outputs that it has where the name stands for none of them.
 fn all(graph: &Graph) -> Vec<String> {
     let lanes = graph.lanes.iter();
     lanes
-        .flat_map(|(name, lane)| match graph.default_output(lane) {
-            Some(_) => vec![name.clone()],
-            None => {
-                let outputs = lane.outputs.keys();
-                outputs.map(|output| format!("{name}/{output}")).collect()
+        .flat_map(|(name, lane)| {
+            let setting = graph.setting(name, lane);
+            let bare = graph.default_output(lane);
+            match bare.filter(|(_, output)| setting.holds(output.when.as_ref())) {
+                Some(_) => vec![name.clone()],
+                None => {
+                    let outputs = setting.outputs();
+                    outputs.map(|(output, _)| format!("{name}/{output}")).collect()
+                }
             }
         })
         .collect()

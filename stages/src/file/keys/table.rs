@@ -292,6 +292,7 @@ static OUTPUT: Table = Table {
     about: "One thing that comes out of a lane.",
     keys: &[&[
         LINT_KEY,
+        WHEN_KEY,
         key("stage", Text, NEEDED, "whose product it is"),
         key("root", Values, OPEN, "a directory of the product that becomes the root: a bundle, without image config"),
         key("add", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context beside a bundle"),

@@ -2,6 +2,7 @@
 
 use super::super::model::*;
 use super::super::read::{Fields, text_of};
+use super::condition::when;
 use super::stage::file;
 use super::{Names, table_of, template};
 use crate::diag::{Diagnostic, Report, Span, rule};
@@ -76,6 +77,7 @@ fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Optio
     if let Some(why) = wrong {
         report.push(Diagnostic::new(rule::VALUE, why).at(&span, "this output"));
     }
+    let when = when(fields, report);
     let stage = fields.need_text("stage", report)?;
     Some(Output {
         stage,
@@ -83,6 +85,7 @@ fn output(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Optio
         add,
         tag,
         attest,
+        when,
         span,
     })
 }

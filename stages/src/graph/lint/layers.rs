@@ -17,7 +17,7 @@ pub(super) fn check(seen: &Seen<'_>, report: &mut Report) {
     let mut said = BTreeSet::new();
     for (name, lane) in &seen.graph.lanes {
         let setting = seen.graph.setting(name, lane);
-        for output in lane.outputs.values() {
+        for (_, output) in setting.outputs() {
             let layers = layers(&setting, &output.stage.value);
             if layers as u64 > most && said.insert(output.stage.value.clone()) {
                 let message = format!(
