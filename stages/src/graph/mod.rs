@@ -261,7 +261,11 @@ impl Graph {
     /// What the graph names anywhere: values, and names by pattern.
     fn named(&self) -> (Vec<&ValueRef>, Vec<&str>) {
         let mut values = Vec::new();
-        values.extend(self.outputs().flat_map(Output::templates).flat_map(|text| text.values()));
+        values.extend(
+            self.outputs()
+                .flat_map(Output::templates)
+                .flat_map(|text| text.values()),
+        );
         let tags = self.groups.values().flat_map(|group| &group.tag);
         values.extend(tags.flat_map(|tag| tag.values()));
         let mut patterns = Vec::new();

@@ -135,7 +135,9 @@ impl<'g> Built<'g> {
         let args = self.turned.iter();
         Request {
             target: Some(format!("{}/{}", self.lane, self.output.0)),
-            args: args.map(|(name, on)| ((*name).to_owned(), on.to_string())).collect(),
+            args: args
+                .map(|(name, on)| ((*name).to_owned(), on.to_string()))
+                .collect(),
             ..Request::default()
         }
     }

@@ -434,7 +434,11 @@ impl<'g> Selection<'g> {
         let message = format!("lane `{name}` does not have output `{named}` in this run");
         let why = self.setting.otherwise(when);
         let why = why.unwrap_or_else(|| "this does not hold".to_owned());
-        let has: Vec<String> = self.setting.outputs().map(|(has, _)| format!("{name}/{has}")).collect();
+        let has: Vec<String> = self
+            .setting
+            .outputs()
+            .map(|(has, _)| format!("{name}/{has}"))
+            .collect();
         let help = match has.as_slice() {
             [] => "it has none in this run".to_owned(),
             has => format!("what it has: {}", has.join(", ")),
@@ -452,7 +456,9 @@ impl<'g> Selection<'g> {
             What::Stage(stage) | What::Step(stage, _) => vec![stage],
             What::Gates => {
                 let outputs = self.setting.outputs();
-                outputs.map(|(_, output)| output.stage.value.as_str()).collect()
+                outputs
+                    .map(|(_, output)| output.stage.value.as_str())
+                    .collect()
             }
         }
     }

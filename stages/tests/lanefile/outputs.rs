@@ -60,7 +60,9 @@ fn planned(lanes: &str, target: &str, tools: bool, sdk: bool) -> String {
         .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
     let args = [("tools", tools.to_string())];
     let args = args.each_ref().map(|(name, on)| (*name, on.as_str()));
-    let planned = plan_with(graph, &request(target, &args), &|_| sdk.then(|| b"zip".to_vec()));
+    let planned = plan_with(graph, &request(target, &args), &|_| {
+        sdk.then(|| b"zip".to_vec())
+    });
     match planned {
         Err(report) => report.render(&loaded.sources, false),
         Ok((plan, _)) => {
@@ -175,13 +177,18 @@ fn conditions_of_outputs_are_judged_as_all_others() {
 fn an_output_with_a_condition_changes_no_byte_of_another() {
     let bytes = |loaded: &Loaded| {
         let lowered = lower(loaded, &request("l", &[]), &Caps::all());
-        let lowered = lowered.unwrap_or_else(|report| panic!("{}", report.render(&loaded.sources, false)));
+        let lowered =
+            lowered.unwrap_or_else(|report| panic!("{}", report.render(&loaded.sources, false)));
         Definition::new(&lowered.result).to_pb().def
     };
     let (head, stages) = LANES.split_at(LANES.find("[stage.app]").expect("a stage"));
     let app = &stages[..stages.find("[stage.tools]").expect("a stage")];
     let lane = &head[head.find("[lane.l]").expect("a lane")..];
-    let image: String = lane.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let image: String = lane
+        .lines()
+        .take(3)
+        .map(|line| format!("{line}\n"))
+        .collect();
     let plain = format!("[graph]\nname = \"o\"\n{image}{app}");
     assert_eq!(bytes(&load(LANES, "")), bytes(&load(&plain, "")));
 }

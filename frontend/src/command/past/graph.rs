@@ -125,7 +125,9 @@ fn all(graph: &Graph) -> Vec<String> {
                 Some(_) => vec![name.clone()],
                 None => {
                     let outputs = setting.outputs();
-                    outputs.map(|(output, _)| format!("{name}/{output}")).collect()
+                    outputs
+                        .map(|(output, _)| format!("{name}/{output}"))
+                        .collect()
                 }
             }
         })
