@@ -117,6 +117,26 @@ fn each_of_20_breakages_gives_its_rule() {
     }
 }
 
+/// Pins that others follow: who moves one is told to look at the rest again.
+#[test]
+fn a_pin_that_moves_alone_is_told_of() {
+    let leads = [
+        "ROCM_WINDOWS_RELEASE",
+        "PYTORCH_VERSION",
+        "IREE_VERSION",
+        "ONNXRUNTIME_VERSION",
+        "LITERT_LM_VERSION",
+        "LLAMA_CPP_HIP_BUILD",
+        "TVM_REF",
+        "VULKAN_VERSION",
+    ];
+    assert_eq!(Example::read().graph().pin_rules.len(), leads.len());
+    for lead in leads {
+        let wrong = Example::read().pinned(lead, "9").wrong();
+        assert_eq!(wrong, ["LK063"], "{lead}");
+    }
+}
+
 #[test]
 fn nothing_is_wrong_or_doubtful_as_it_is() {
     assert_eq!(Example::read().wrong(), [""; 0]);

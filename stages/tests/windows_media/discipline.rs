@@ -235,6 +235,29 @@ fn r11_what_is_of_one_lane_is_in_no_other() {
     }
 }
 
+/// What ROCm has besides must not stand before what the toolchain has, and its compilers not at all.
+#[test]
+fn rocms_tools_are_last_on_the_path_and_its_compilers_nowhere() {
+    let manifest = Example::read().manifest("winamd64-rocm", &[]);
+    let mut steps = 0;
+    for node in &manifest.nodes {
+        let Some(path) = node.components.get("env.PATH") else {
+            continue;
+        };
+        assert!(!path.contains(r"lib\llvm\bin"), "{}: {path}", node.id);
+        let built = node.id.ends_with("/build") && node.components.contains_key("env.HIP_PATH");
+        if built {
+            assert!(
+                path.ends_with(r"C:\TheRock\build\bin"),
+                "{}: {path}",
+                node.id
+            );
+            steps += 1;
+        }
+    }
+    assert!(steps >= 15, "{steps} steps");
+}
+
 #[test]
 fn r12_hashes_are_seen_beside_their_versions() {
     let manifest = Example::read().manifest("winamd64-nvidia", &[]);
@@ -249,14 +272,27 @@ fn r12_hashes_are_seen_beside_their_versions() {
     }
 }
 
-/// A payload is one file with one hash: who takes it looks at no other.
+/// A payload is one file with one hash: who takes it looks at no other. Only a report from a device has none, and nothing
+/// that is built takes that.
 #[test]
 fn r13_who_takes_a_payload_has_its_hash() {
     let graph = Example::read().graph();
-    for (name, payload) in &graph.payloads {
-        assert!(payload.sha256.is_some(), "{name}");
+    let hashed = graph
+        .payloads
+        .iter()
+        .map(|(name, payload)| (name.as_str(), payload.sha256.is_some()));
+    let expected = [("device-report", false), ("qnn", true), ("tensorrt", true)];
+    assert_eq!(hashed.collect::<Vec<_>>(), expected);
+    for lane in LANES {
+        let manifest = Example::read().manifest(lane, &[]);
+        assert!(
+            manifest
+                .nodes
+                .iter()
+                .all(|node| !node.id.starts_with("device/")),
+            "{lane}"
+        );
     }
-    assert_eq!(graph.payloads.len(), 2);
 }
 
 #[test]
@@ -310,7 +346,10 @@ fn r16_a_floor_re_runs_nothing() {
 fn r17_what_is_graded_runs_without_an_argument() {
     let manifest = Example::read().manifest("winamd64", &[]);
     let toolchain = sees(&manifest, "toolchain-environment/record");
-    assert_eq!(toolchain, ["PATH", "PYTHON_BUILD_BIN", "TEMP_DIR"]);
+    assert_eq!(
+        toolchain,
+        ["PATH", "PYTHON_BUILD_BIN", "TEMP_DIR", "VULKAN_SDK"]
+    );
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::llb::Digest;
 use stages::keys::{By, Kind, Manifest};
 
 use crate::common::{plan_with, request};
@@ -123,10 +122,7 @@ fn an_onnx_runtime_bump_reaches_its_consumers_and_no_one_else() {
 
 /// The steps of a lane, each with its variables, where these payloads are there with their hashes.
 fn steps_with(lane: &str, there: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
-    let hash = |name: &str| Digest::of(name.as_bytes()).hex();
-    let example = Example::read()
-        .pinned("QNN_SDK_ZIP_SHA256", &hash("qnn"))
-        .pinned("TENSORRT_ZIP_SHA256", &hash("tensorrt"));
+    let example = Example::read().with_payloads();
     let bytes = |name: &str| there.contains(&name).then(|| name.as_bytes().to_vec());
     let plan = plan_with(&example.graph(), &request(lane, &[]), &bytes);
     let mut steps = BTreeMap::new();

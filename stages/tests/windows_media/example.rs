@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ::llb::Digest;
 use stages::diag::{Report, Sources};
 use stages::file;
 use stages::graph::{self, Graph};
@@ -91,6 +92,13 @@ impl Example {
         let line = line.expect(name).to_owned();
         *text = text.replace(&format!("{line}\n"), &format!("{name}={value}\n"));
         self
+    }
+
+    /// With the hashes of payloads whose bytes are their names.
+    pub(crate) fn with_payloads(self) -> Self {
+        let hash = |name: &str| Digest::of(name.as_bytes()).hex();
+        self.pinned("QNN_SDK_ZIP_SHA256", &hash("qnn"))
+            .pinned("TENSORRT_ZIP_SHA256", &hash("tensorrt"))
     }
 
     /// The texts, by path.

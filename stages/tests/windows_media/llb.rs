@@ -99,6 +99,7 @@ fn a_lane_that_lacks_a_feature_is_the_same_bytes_without_it() {
         .without_lines("stages/media.toml", "\"amdgpu-ep\"")
         .without_lines("stages/final.toml", "MIGRAPHX_ROOT")
         .without_lines("stages/final.toml", "ORT_AMDGPU_EP_ROOT")
+        .without("gates/components.toml", "# MIGraphX as its own", "# TVM says")
         .with("gates/publish.toml", "\"migraphx\", \"amdgpu-ep\", ", "")
         .without_lines("lanes.toml", "it is a spike, and spikes are off")
         .with("lanes.toml", "[[refuse]]\nwhen = { request.stage = [\"migraphx\", \"amdgpu-ep\"], switch.spikes = false }\n", "")

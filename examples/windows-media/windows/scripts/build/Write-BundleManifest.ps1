@@ -1,5 +1,5 @@
 # PLACEHOLDER, not the real script.
-# It would write BUNDLE-ENV.cmd, BUNDLE-ENV.ps1 and README.md into -Destination, without a clock.
+# It would write BUNDLE-ENV.cmd, BUNDLE-ENV.ps1 and BUNDLE-README.md into -Destination, without a clock.
 
 Import-Module "$PSScriptRoot\..\modules\WindowsScripts.Shared.psm1"
 

@@ -1,5 +1,5 @@
 # PLACEHOLDER, not the real script.
-# It would install the Vulkan SDK with its libraries for arm64, from the mirror where there is one.
+# It would install the Vulkan SDK with its component for arm64 into -Destination, from the mirror where there is one.
 
 Import-Module "$PSScriptRoot\..\modules\WindowsScripts.Shared.psm1"
 
