@@ -17,6 +17,7 @@ mod keys;
 mod language;
 mod lints;
 mod llb;
+mod messages;
 mod mounts;
 mod output;
 mod outputs;

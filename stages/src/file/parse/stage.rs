@@ -301,8 +301,8 @@ fn script(
 
 fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {
     let run = templates(fields, "run", Dollar::Shell, report)?;
-    // A value of another type was reported already.
-    if run.is_empty() && matches!(fields.get("run")?.get_ref(), DeValue::Array(_)) {
+    // A value or word of another type was reported already.
+    if matches!(fields.get("run")?.get_ref(), DeValue::Array(words) if words.is_empty()) {
         report.push(
             Diagnostic::new(rule::VALUE, "`run` of a step has no command")
                 .at(fields.span(), "this step")
