@@ -109,3 +109,74 @@ fn a_gate_that_fails_stops_the_held_stage_even_when_its_result_is_cached() {
         assert_eq!(docker(engine, &["image", "ls", "-q", &name]), "");
     }
 }
+
+/// Two lanes for two platforms whose steps run nothing, and a gate over what both hand on.
+const GROUP: &str = r#"# syntax=docker.io/lanekit/frontend:0.1
+[graph]
+name = "group"
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "texts" }
+[lane.arm64]
+platform = "linux/arm64"
+output.image = { stage = "texts" }
+[group.both]
+lanes = ["amd64", "arm64"]
+[stage.texts]
+from = "scratch"
+tree = ["/texts"]
+[[stage.texts.step]]
+name = "a"
+write = { path = "/texts/a.txt", text = "${lane.platform} NONCE" }
+[[stage.texts.step]]
+name = "b"
+when = { lane.platform = "linux/amd64" }
+write = { path = "/texts/b.txt", text = "NONCE" }
+[gate.texts]
+of = "texts"
+check = "files"
+ask = { required = [{ path = "**/a.txt" }] }
+floor = [{ required = { least = 1 } }]
+"#;
+
+#[test]
+fn the_gates_of_a_group_are_the_reports_of_each_platform_also_when_one_is_red() {
+    for engine in Setup::get().engines() {
+        let example = Example::of("");
+        let lanes = GROUP.replace("NONCE", &engine_tests::nonce());
+        let reports = |lanes: &str| {
+            example.write("lanes.toml", lanes);
+            let out = tempfile::tempdir().expect("a directory");
+            let destination = format!("type=local,dest={}", out.path().display());
+            Build::new(engine, example.path())
+                .target("both/gates")
+                .option("--output", destination)
+                .pass();
+            ["linux_amd64", "linux_arm64"].map(|platform| {
+                let place = out.path().join(platform);
+                let read = |name: &str| {
+                    let text = std::fs::read_to_string(place.join(name));
+                    let text = text.unwrap_or_else(|why| panic!("{platform}/{name}: {why}"));
+                    serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+                };
+                let seen = read("texts.json");
+                assert_eq!(seen["target"], platform.replace('_', "/"));
+                assert!(place.join("lane/junit.xml").is_file(), "{platform}");
+                let lane = read("lane/report.json");
+                assert_eq!(lane["gates"][0]["gate"], "texts", "{platform}");
+                lane["exit"].as_i64().expect("a code")
+            })
+        };
+        assert_eq!(reports(&lanes), [0, 0], "{}", engine.kind);
+        // What only the second lane does not have.
+        let red = lanes.replace("**/a.txt", "**/b.txt");
+        assert_eq!(reports(&red), [0, 1], "{}", engine.kind);
+        // Nothing of the group comes out then, of neither platform.
+        let outcome = Build::new(engine, example.path()).target("both").fail();
+        assert!(
+            outcome.errors.contains("[gate.texts]"),
+            "{}",
+            outcome.errors
+        );
+    }
+}
