@@ -3,6 +3,7 @@
 mod args;
 mod closure;
 mod explain;
+mod external;
 mod merge;
 mod overlap;
 mod run;
@@ -32,8 +33,10 @@ lanegate: checks of binary trees with one report
   lanegate GATE --target T --root DIR[=label]... --least N [--allow 'GLOB=why']... [--report FILE]
   lanegate GATE --target T --root DIR[=label]... --policy FILE [--report FILE]
       inspect and assert in one
-  lanegate inspect GATE --target T --root DIR[=label]... --report FILE [--ask-file FILE]
-      write down what is there
+  lanegate inspect GATE --target T --root DIR[=label]... --report FILE [--ask-file FILE] [--gate NAME --of DIR]
+      write down what is there; --gate and --of bind the report to a gate of a build and to its product
+  lanegate accept GATE --gate NAME --of DIR --target T --given FILE --report FILE [--ask-file FILE]
+      take such a report in place of inspect, where it is one of this gate about this product
   lanegate assert --gate NAME --policy FILE --report FILE [--out FILE [--defer]]
       hold a policy against that; --defer leaves the exit code of a red verdict to seal
   lanegate seal NAME=FILE... [--policy NAME=sha256:HEX]...
@@ -81,7 +84,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 type Run = fn(Parser) -> Result<Exit, Failure>;
 
 /// The commands that are no gate's name. A new one is a module and a row here.
-const COMMANDS: [(&str, Run); 11] = [
+const COMMANDS: [(&str, Run); 12] = [
+    ("accept", external::accept),
     ("arch-table", |args| {
         rest_is_empty(args)?;
         print(arch_table::TEXT.as_bytes())?;
@@ -228,6 +232,7 @@ fn run_inspect(mut args: Parser) -> Result<Exit, Failure> {
     let mut report_file = Once::new("--report");
     let mut check = Once::new("the check's name");
     let mut ask_file = Once::new("--ask-file");
+    let mut bound = external::Bound::new();
     let mut ask = Object::new();
     let mut roots = Vec::new();
     while let Some(arg) = args.next().map_err(usage)? {
@@ -237,6 +242,8 @@ fn run_inspect(mut args: Parser) -> Result<Exit, Failure> {
             Arg::Long("root") => roots.push(root(&mut args)?),
             Arg::Long("ask") => key(&mut args, &mut ask)?,
             Arg::Long("ask-file") => ask_file.set(path(&mut args)?)?,
+            Arg::Long("gate") => bound.gate.set(text(&mut args)?)?,
+            Arg::Long("of") => bound.of.set(path(&mut args)?)?,
             Arg::Value(word) => check.set(word.to_string_lossy().into_owned())?,
             other => return Err(usage(other.unexpected())),
         }
@@ -252,7 +259,9 @@ fn run_inspect(mut args: Parser) -> Result<Exit, Failure> {
         }
         ask = object(&file)?;
     }
-    let inspected = gate.inspect(&row, &roots, &ask)?;
+    let external = bound.digested()?;
+    let mut inspected = gate.inspect(&row, &roots, &ask)?;
+    inspected.external = external;
     report::write(&inspected, &report_file)?;
     say(&format!(
         "{} inspected for {}, {}\n",

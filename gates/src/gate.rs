@@ -216,6 +216,7 @@ impl Gate {
             check: self.name.to_owned(),
             check_version: self.version,
             counts: seen.counts,
+            external: None,
             findings: seen.findings,
             items: seen.items,
             lists: seen.lists,

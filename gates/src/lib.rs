@@ -23,6 +23,8 @@ pub mod counts;
 pub mod exit;
 #[cfg(feature = "inspect")]
 pub mod explain;
+#[cfg(feature = "inspect")]
+pub mod external;
 #[cfg(feature = "fixtures")]
 pub mod fixture;
 pub mod format;

@@ -70,10 +70,16 @@ fn blocks(report: &Asserted) -> bool {
     report.policy.resolved.effect.is_block()
 }
 
-/// The rules of the gate that made a report, with those of every gate.
+/// The rules of the gate that made a report, with those of every gate, and with those about
+/// reports from outside where it is one.
 fn rules(report: &Asserted) -> Vec<Rule> {
     let own = Gate::named(&report.check).map_or(&[][..], |gate| gate.rules);
-    own.iter().chain(&rule::COMMON).copied().collect()
+    let external = match report.external {
+        Some(_) => &rule::EXTERNAL[..],
+        None => &[],
+    };
+    let rules = own.iter().chain(&rule::COMMON).chain(external);
+    rules.copied().collect()
 }
 
 /// What a finding says besides its rule and subject.

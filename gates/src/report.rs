@@ -4,7 +4,8 @@
 //! A report that is read back must be canonical to the byte, so a cut or edited one is refused.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -17,6 +18,9 @@ use crate::policy::Policy;
 
 /// The schema of both kinds of report.
 pub const SCHEMA: &str = "gate-report/1";
+
+/// Bytes of a report that is read back: one about half a million binaries is smaller.
+pub const MAX_BYTES: u64 = 64 << 20;
 
 /// What *inspect* saw. Fields stand in the order of their JSON keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +35,9 @@ pub struct Inspected {
     pub check_version: u32,
     /// How much was seen.
     pub counts: Counts,
+    /// What it is bound to, where it was made outside of the build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<External>,
     /// Everything wrong, sorted by subject, then rule.
     pub findings: Vec<Finding>,
     /// Everything that was inspected, sorted by subject.
@@ -49,6 +56,16 @@ pub struct Inspected {
     pub stage: Inspect,
     /// The target, canonically: `windows/arm64`.
     pub target: String,
+}
+
+/// What a report that was made outside of a build is bound to ([`mod@crate::external`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct External {
+    /// The gate that it is for, by its name in the lane file.
+    pub gate: String,
+    /// The digest of the product that it is about: `sha256:…`.
+    pub of: String,
 }
 
 /// The word `inspect`.
@@ -236,6 +253,9 @@ pub struct Asserted {
     pub exemptions: Vec<Exemption>,
     /// The exit code that goes with the verdict.
     pub exit: u8,
+    /// The gate and product that the report is bound to, where it was made outside of the build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<External>,
     /// What is wrong and not allowed; the first [`crate::verdict::MAX_FINDINGS`].
     pub findings: Vec<Finding>,
     /// Findings beyond those.
@@ -353,11 +373,18 @@ pub fn write<T: Serialize>(report: &T, path: &Path) -> Result<(), Failure> {
 /// Reads a report of the stage that `T` is for.
 ///
 /// # Errors
-/// [`Failure::Unreadable`] when it is missing, cut, edited, or of another schema or stage.
+/// [`Failure::Unreadable`] when it is missing, larger than [`MAX_BYTES`], cut, edited, or of another
+/// schema or stage.
 pub fn read<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T, Failure> {
     let shown = path.display().to_string();
-    let bytes = fs::read(path).map_err(|e| Failure::io(&shown, &e))?;
+    let io = |error| Failure::io(&shown, &error);
     let refuse = |why: String| Failure::Unreadable(format!("{shown}: {why}"));
+    let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.len() > MAX_BYTES {
+        return Err(refuse(format!("more than {MAX_BYTES} bytes are no report")));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(io)?;
 
     #[derive(Deserialize)]
     struct Head {
@@ -395,6 +422,10 @@ mod tests {
             check: "arch".to_owned(),
             check_version: 1,
             counts: Counts::default(),
+            external: Some(External {
+                gate: "g".to_owned(),
+                of: "o".to_owned(),
+            }),
             findings: vec![Finding {
                 actual: Some("AMD64".to_owned()),
                 expected: Some("ARM64".to_owned()),

@@ -33,6 +33,26 @@ pub const ZIP: Rule = Rule::new("GEN005", "a zip whose parts disagree");
 /// The rules that every gate has.
 pub const COMMON: [Rule; 5] = [STALE, LIMIT, FLOOR, DAMAGED, ZIP];
 
+/// Nobody has handed in a report.
+pub const NO_REPORT: Rule = Rule::new("EXT001", "no report was handed in");
+/// What was handed in is no report, or not all of one.
+pub const NOT_READ: Rule = Rule::new("EXT002", "a report that cannot be read");
+/// It is a report of another gate, check or target, or was asked otherwise.
+pub const FOREIGN: Rule = Rule::new("EXT003", "a report of something else");
+/// Another lanegate made it.
+pub const OTHER_RULES: Rule = Rule::new("EXT004", "a report by other rules");
+/// It is about another product, or does not say which one.
+pub const OTHER_PRODUCT: Rule = Rule::new("EXT005", "a report about another product");
+
+/// The rules that gates have besides whose reports are made outside of the build.
+pub const EXTERNAL: [Rule; 5] = [NO_REPORT, NOT_READ, FOREIGN, OTHER_RULES, OTHER_PRODUCT];
+
+/// Whether a finding of this rule says that a report itself is not accepted.
+#[must_use]
+pub fn is_external(id: &str) -> bool {
+    EXTERNAL.iter().any(|rule| rule.id == id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,7 +61,7 @@ mod tests {
 
     fn all() -> Vec<Rule> {
         let gates = GATES.iter().flat_map(|gate| gate.rules);
-        gates.chain(&COMMON).copied().collect()
+        gates.chain(&COMMON).chain(&EXTERNAL).copied().collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::gate::{Gate, Object};
 use crate::glob::Glob;
 use crate::name::Name;
-use crate::policy::{Allow, Loaded, Policy};
+use crate::policy::{Allow, Loaded};
 use crate::report::{
     self, Assert, Asserted, Exemption, Finding, FloorResult, Inspected, PolicyUsed, Verdict,
 };
@@ -21,31 +21,42 @@ pub const MAX_FINDINGS: usize = 1_000;
 pub const MAX_PRINTED: usize = 20;
 /// Subjects that a report lists for an allow entry.
 const MAX_SUBJECTS: usize = 20;
+/// The key of a report that says by which rules it was made.
+pub const VERSION: &str = "check-version";
 
-/// Refuses a report that another check, version or target made, or that was asked otherwise.
-///
-/// # Errors
-/// [`Failure::Unreadable`] that says what is foreign.
-pub fn ours(report: &Inspected, policy: &Policy, gate: &Gate) -> Result<(), Failure> {
-    let version = |number: u32| number.to_string();
-    let ask = |ask: &Object| serde_json::Value::Object(ask.clone()).to_string();
-    for (what, found, expected) in [
+/// What of a report is not what it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Foreign {
+    /// The key of the report.
+    pub what: &'static str,
+    /// Its value.
+    pub found: String,
+    /// The value that it must have.
+    pub expected: String,
+}
+
+/// What is foreign of a report that another check, version or target made, or that was asked
+/// otherwise: the first such thing.
+#[must_use]
+pub fn foreign(report: &Inspected, gate: &Gate, target: &str, ask: &Object) -> Option<Foreign> {
+    let json = |ask: &Object| serde_json::Value::Object(ask.clone()).to_string();
+    [
         ("check", report.check.clone(), gate.name.to_owned()),
         (
-            "check-version",
-            version(report.check_version),
-            version(gate.version),
+            VERSION,
+            report.check_version.to_string(),
+            gate.version.to_string(),
         ),
-        ("target", report.target.clone(), policy.target.clone()),
-        ("ask", ask(&report.ask), ask(&policy.ask)),
-    ] {
-        if found != expected {
-            return Err(Failure::Unreadable(format!(
-                "a foreign report: its {what} is `{found}`, expected `{expected}`"
-            )));
-        }
-    }
-    Ok(())
+        ("target", report.target.clone(), target.to_owned()),
+        ("ask", json(&report.ask), json(ask)),
+    ]
+    .into_iter()
+    .find(|(_, found, expected)| found != expected)
+    .map(|(what, found, expected)| Foreign {
+        what,
+        found,
+        expected,
+    })
 }
 
 /// Holds the policy against what was seen.
@@ -55,12 +66,21 @@ pub fn ours(report: &Inspected, policy: &Policy, gate: &Gate) -> Result<(), Fail
 /// the gate does not know; [`Failure::Unreadable`] when the report is not the policy's.
 pub fn judge(report: &Inspected, loaded: &Loaded) -> Result<Asserted, Failure> {
     let gate = Gate::named(&loaded.policy.check).map_err(Failure::Usage)?;
-    ours(report, &loaded.policy, gate)?;
+    let policy = &loaded.policy;
+    if let Some(foreign) = foreign(report, gate, &policy.target, &policy.ask) {
+        let Foreign {
+            what,
+            found,
+            expected,
+        } = foreign;
+        return Err(Failure::Unreadable(format!(
+            "a foreign report: its {what} is `{found}`, expected `{expected}`"
+        )));
+    }
     let demanded = gate
         .judge(report, &loaded.policy.demand)
         .map_err(Failure::Usage)?;
-    let fold = arch_table::row(&loaded.policy.target)?.folds_case();
-    let policy = &loaded.policy;
+    let fold = arch_table::row(&policy.target)?.folds_case();
     let globs: Vec<Glob> = policy
         .allow
         .iter()
@@ -88,7 +108,8 @@ pub fn judge(report: &Inspected, loaded: &Loaded) -> Result<Asserted, Failure> {
         .findings
         .iter()
         .chain(&demanded)
-        .filter(|finding| !exempt(&finding.subject, true))
+        // That a report is not accepted is nothing about a product: no exemption covers it.
+        .filter(|finding| rule::is_external(&finding.id) || !exempt(&finding.subject, true))
         .cloned()
         .collect();
     let exemptions = policy
@@ -137,6 +158,7 @@ pub fn judge(report: &Inspected, loaded: &Loaded) -> Result<Asserted, Failure> {
         counts: report.counts.clone(),
         exemptions,
         exit: exit(verdict).code(),
+        external: report.external.clone(),
         findings,
         findings_omitted: omitted as u64,
         floors,

@@ -72,16 +72,24 @@ pub fn check(plan: &Plan, ignore: &Ignore, name: &str) -> Result<(), Report> {
                 continue;
             };
             if ignore.takes(from) {
-                let message = format!("`{from}` is left out of the context by {name}");
-                report.push(
-                    Diagnostic::new(rule::IGNORED, message)
-                        .at(&step.span, "a file of this step")
-                        .help(format!("take it back with a last line `!{from}` in {name}")),
-                );
+                report.push(ignored(from, name).at(&step.span, "a file of this step"));
             }
         }
     }
+    for gate in &plan.gates {
+        if let Some(path) = gate.report.as_ref().filter(|path| ignore.takes(path)) {
+            report.push(ignored(path, name).at(&gate.span, "the report of this gate"));
+        }
+    }
     report.into_result(())
+}
+
+fn ignored(path: &str, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        rule::IGNORED,
+        format!("`{path}` is left out of the context by {name}"),
+    )
+    .help(format!("take it back with a last line `!{path}` in {name}"))
 }
 
 impl Pattern {

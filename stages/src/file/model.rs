@@ -730,6 +730,8 @@ pub struct Gate {
     pub ask: Json,
     /// What it holds against what it saw: the gate's own keys.
     pub demand: Json,
+    /// The file of the context that has its report, when that is made outside of the build.
+    pub report: Option<Template>,
     /// What a red verdict does.
     pub effect: Effect,
     /// Paths of the product that are checked; without any, its tree.
@@ -762,6 +764,13 @@ impl Gate {
             .chain(floors)
             .chain(own)
             .collect()
+    }
+
+    /// Every text in it that is filled in.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let own = [&self.ask, &self.demand];
+        let own = own.into_iter().flat_map(Json::templates);
+        self.roots.iter().chain(&self.report).chain(own)
     }
 
     /// The stage in whose builds it checks, and for whose consumers it decides.

@@ -7,7 +7,7 @@ use super::{Edge, Graph, fetches, payloads, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
-    Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Json, Lane, Stage, Step, Take,
+    Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Lane, Stage, Step, Take,
     When,
 };
 use crate::predefined;
@@ -144,10 +144,7 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         for held in &gate.hold {
             stage_exists(graph, held, report);
         }
-        let own = [&gate.ask, &gate.demand]
-            .into_iter()
-            .flat_map(Json::templates);
-        for template in gate.roots.iter().chain(own) {
+        for template in gate.templates() {
             check_template(graph, template, report);
         }
     }

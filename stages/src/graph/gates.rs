@@ -3,12 +3,15 @@
 
 use super::setting::Reach;
 use super::{Edge, Graph, Setting};
-use crate::diag::{Diagnostic, Report, rule};
+use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Gate, Stage, Step};
 
 pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
     for (name, gate) in &graph.gates {
-        product(graph, name, gate, report);
+        match gate.report {
+            None => product(graph, name, gate, report),
+            Some(_) => external(graph, name, gate, report),
+        }
         others(graph, name, gate, report);
         holds(graph, name, gate, report);
     }
@@ -41,6 +44,51 @@ fn product(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
             .at(&gate.of.span, "its product is a whole root")
             .related(&stage.span, "it declares no `tree`")
             .help("name the paths: roots = [\"/opt/app\"]"),
+        );
+    }
+}
+
+/// A report from outside is about all of one tree, which can be exported and looked at elsewhere.
+fn external(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
+    let Some(given) = &gate.report else {
+        return;
+    };
+    let mut wrong = |span: &Span, why: &str, help: &str| {
+        let message = format!("gate `{name}` cannot have a report from outside");
+        report.push(
+            Diagnostic::new(rule::GATE_KEYS, message)
+                .at(span, why)
+                .related(&given.span, "the report")
+                .help(help),
+        );
+    };
+    let stage = graph.stages.get(&gate.of.value);
+    if stage.is_some_and(|stage| !graph.is_tree(stage)) {
+        wrong(
+            &gate.of.span,
+            "this stage has no `tree`",
+            "`of` is the stage whose tree was looked at, also where that was by running something in it",
+        );
+    }
+    if let Some(root) = gate.roots.first() {
+        wrong(
+            &root.span,
+            "it is about the whole tree, as it was exported",
+            "leave out `roots`",
+        );
+    }
+    if let Some(other) = gate.against.first() {
+        wrong(
+            &other.span,
+            "it is about one tree",
+            "leave out `against`",
+        );
+    }
+    if gate.check == "floors" {
+        wrong(
+            &gate.span,
+            "`floors` looks at the gates of this build",
+            "leave out `report`",
         );
     }
 }

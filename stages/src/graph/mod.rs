@@ -28,7 +28,7 @@ use fast_glob::glob_match;
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
     AllowLint, Arg, Attribute, Brings, Derived, Document, Fetch, From, Gate, Git, GraphTable,
-    Group, Host, Json, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step,
+    Group, Host, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step,
     Switch, When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
@@ -298,9 +298,7 @@ impl Graph {
         let urls = self.fetches.values().map(|fetch| &fetch.url);
         values.extend(urls.flat_map(|url| url.values()));
         for gate in self.gates.values() {
-            let own = [&gate.ask, &gate.demand];
-            let own = own.into_iter().flat_map(Json::templates);
-            values.extend(gate.roots.iter().chain(own).flat_map(|t| t.values()));
+            values.extend(gate.templates().flat_map(|text| text.values()));
         }
         (values, patterns)
     }

@@ -49,14 +49,15 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
             }
         }
     }
-    let roots = graph.gates.values().flat_map(|gate| &gate.roots);
+    let gates = graph.gates.values();
+    let paths = gates.flat_map(|gate| gate.roots.iter().chain(&gate.report));
     let outputs = graph.outputs().flat_map(|output| {
         let places = output.add.iter().flat_map(|file| &file.at);
         output.root.iter().chain(places)
     });
     let gits = graph.gits.values().flat_map(|git| git.templates());
     let urls = graph.fetches.values().map(|fetch| &fetch.url);
-    for template in roots.chain(outputs).chain(gits).chain(urls) {
+    for template in paths.chain(outputs).chain(gits).chain(urls) {
         wrong.extend(look(template));
     }
     for (name, span) in wrong {

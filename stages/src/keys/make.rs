@@ -9,7 +9,7 @@ use super::{
     By, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, PayloadKey, SCHEMA, short,
 };
 use crate::file::{Access, Network, Sandbox, Sharing};
-use crate::lower::ExecOptions;
+use crate::lower::{ExecOptions, REPORT};
 use crate::plan::{
     CacheMount, Commit, CopiedPart, CopySource, Facts, FileCopy, FileWork, GitSource, GuardedMount,
     ImageSource, Merge, Owner, OwnerId, PayloadFact, Plan, PlannedGate, PlannedStage, PlannedStep,
@@ -676,6 +676,7 @@ impl Maker<'_> {
             ask,
             host,
             against,
+            report,
             target,
             roots,
             // Who waits for it runs under the same key as without it.
@@ -698,6 +699,11 @@ impl Maker<'_> {
             for other in others {
                 made_of.put(format!("policy.{}", other.name), &other.policy);
             }
+        }
+        if let Some(path) = report {
+            // It is taken for one gate alone.
+            made_of.put("gate", name);
+            made_of.files.push((REPORT.to_owned(), self.context(path)));
         }
         made_of.put("target", target.to_string());
         for place in crate::plan::directories(roots) {

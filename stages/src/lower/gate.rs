@@ -12,6 +12,7 @@ use llb::{
     Run, caps,
 };
 
+use super::step::FILE_MODE;
 use super::{Attested, Failed, LoweredGate, Lowering};
 use crate::diag::rule;
 use crate::plan::windows::{command_line, with_drive};
@@ -44,6 +45,8 @@ const POLICY_DIR: &str = "/lanekit-policy";
 /// The file that is lanegate, on Windows.
 const LANEGATE_EXE: &str = "/lanegate.exe";
 
+/// Where a report stands that was made outside of the build.
+const GIVEN: &str = "/given";
 /// Where a gate's own keys stand.
 const ASK: &str = "/ask.json";
 /// Where a recorded step has lanegate, and what it writes.
@@ -200,7 +203,11 @@ impl Lowering<'_> {
     }
 
     fn lower_gate(&self, gate: &PlannedGate) -> Result<LoweredGate, Failed> {
-        let inspect = self.made(&self.inspect(gate)?)?;
+        let inspect = match &gate.report {
+            None => self.inspect(gate)?,
+            Some(path) => self.accept(gate, path)?,
+        };
+        let inspect = self.made(&inspect)?;
         let assert = self.made(&self.assert(gate, &inspect)?)?;
         let policy = Digest::of(gate.policy.as_bytes());
         let (name, span) = (gate.name.clone(), gate.span.clone());
@@ -256,6 +263,63 @@ impl Lowering<'_> {
         Ok(exec
             .metadata(self.stage_metadata(name, &gate.span, &gate.name))
             .build()?)
+    }
+
+    /// A report that was made outside of the build, in place of inspect: what comes of it is a
+    /// report in either case. The file may be missing, which is for the verdict to say.
+    fn accept(&self, gate: &PlannedGate, path: &str) -> Result<Run, Failed> {
+        let target = gate.target.to_string();
+        let out = self.gate_place(&format!("{OUT}/{REPORT}"));
+        let (product, given) = (self.gate_place(PRODUCT), self.gate_place(GIVEN));
+        let file = self.gate_place(&format!("{GIVEN}/{REPORT}"));
+        let ask = self.gate_place(ASK);
+        let mut args = vec![
+            "accept",
+            gate.check,
+            "--gate",
+            &gate.name,
+            "--of",
+            &product,
+            "--target",
+            &target,
+            "--given",
+            &file,
+        ];
+        if !gate.ask.is_empty() {
+            args.extend(["--ask-file", ask.as_str()]);
+        }
+        args.extend(["--report", out.as_str()]);
+        let mut exec = self.writing(&args)?.mount(given, self.given(gate, path)?);
+        if !gate.ask.is_empty() {
+            exec = exec.mount(ask, self.ask(gate)?);
+        }
+        for product in self.looked_at(gate) {
+            exec = self.shown(gate, exec, &product)?;
+        }
+        let name = format!("[gate {}] accept {path}", gate.name);
+        Ok(exec
+            .metadata(self.stage_metadata(name, &gate.span, &gate.name))
+            .build()?)
+    }
+
+    /// The file of the context, if it is there, as [`REPORT`] of a mount.
+    fn given(&self, gate: &PlannedGate, path: &str) -> Result<Bind, Failed> {
+        let windows = self.gates_on_windows();
+        let dir = if windows { GIVEN } else { "" };
+        let mut op = FileOp::new(self.gate_base()?);
+        if windows {
+            op = op.mkdir(MkDir::new(GIVEN, 0o755));
+        }
+        let from = format!("/{}", perhaps(path));
+        let copy = Copy::new(self.context_for(path)?, from, format!("{dir}/{REPORT}"));
+        let copy = copy.wildcard(true).follow_symlink().mode(FILE_MODE);
+        let metadata = self.metadata(format!("[gate {}] report", gate.name), &gate.span);
+        let bind = Bind::read_only(op.copy(copy).metadata(metadata).build()?);
+        Ok(if windows {
+            bind.selector(GIVEN)?
+        } else {
+            bind
+        })
     }
 
     /// The products that a gate looks at, each with the root that it is to inspect.
@@ -484,5 +548,31 @@ impl Lowering<'_> {
         } else {
             None
         })
+    }
+}
+
+/// A path as a pattern that nothing else matches (`a.jso[n]`): where there is no such file the
+/// engine then copies nothing, which it allows for patterns alone.
+fn perhaps(path: &str) -> String {
+    let mut chars = path.char_indices();
+    match chars.rfind(|(_, c)| !matches!(c, '/' | ']' | '^')) {
+        Some((at, c)) => format!("{}[{c}]{}", &path[..at], &path[at + c.len_utf8()..]),
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_pattern_of_itself_alone() {
+        for (path, pattern) in [
+            ("gates/device.json", "gates/device.jso[n]"),
+            ("é", "[é]"),
+            ("a^]", "[a]^]"),
+        ] {
+            assert_eq!(perhaps(path), pattern);
+        }
     }
 }

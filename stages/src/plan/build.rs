@@ -6,7 +6,7 @@ use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
 use super::windows::{self, path::Spelling};
 use super::{
-    CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedOutput,
+    CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedGate, PlannedOutput,
     PlannedStage, Product, Selection, StageIndex, Start, StepFile, What, Work, gate, merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
@@ -115,7 +115,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
     let mut doubtful = Report::default();
     warnings.into_iter().for_each(|one| doubtful.push(one));
     let warnings = lint::keep(selection.graph, doubtful).diagnostics().to_vec();
-    let context = context(&stages, output.as_ref());
+    let context = context(&stages, &gates, output.as_ref());
     let (lane, platform) = (
         selection.setting.name.to_owned(),
         selection.setting.lane.platform.value.clone(),
@@ -419,8 +419,12 @@ fn copied_apart(
     }
 }
 
-/// The paths of the context that the steps read, each once.
-fn context(stages: &[PlannedStage], output: Option<&PlannedOutput>) -> Vec<String> {
+/// The paths of the context that the steps and gates read, each once.
+fn context(
+    stages: &[PlannedStage],
+    gates: &[PlannedGate],
+    output: Option<&PlannedOutput>,
+) -> Vec<String> {
     let steps = || stages.iter().flat_map(|stage| &stage.steps);
     let files = steps().flat_map(|step| step.files.values().flatten());
     let files = files.filter_map(|file| match file {
@@ -442,6 +446,8 @@ fn context(stages: &[PlannedStage], output: Option<&PlannedOutput>) -> Vec<Strin
         Some(PlannedOutput::Gates) | None => &[],
     };
     let beside = beside.iter().map(|(from, _)| from);
-    let paths: BTreeSet<&String> = files.chain(copied).chain(beside).collect();
+    let reports = gates.iter().filter_map(|gate| gate.report.as_ref());
+    let paths = files.chain(copied).chain(beside).chain(reports);
+    let paths: BTreeSet<&String> = paths.collect();
     paths.into_iter().cloned().collect()
 }

@@ -10,8 +10,9 @@ use super::build::Planner;
 use super::tree::inside;
 use super::windows;
 use super::{PlannedGate, TreePath, What};
-use crate::diag::{Diagnostic, Span, rule};
-use crate::file::{Effect, Floor, Gate, Measure};
+use crate::diag::{Diagnostic, Span, Spanned, rule};
+use crate::file::{Effect, Floor, Gate, Measure, context_path};
+use crate::text::Template;
 
 pub(super) fn gates(planner: &mut Planner<'_, '_>) -> Vec<PlannedGate> {
     let graph = planner.selection.graph;
@@ -57,6 +58,10 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
     let seen: Vec<&str> = roots.iter().map(TreePath::as_str).collect();
     let ask = keys::ask(planner, gate, subject, &seen)?;
     let host = keys::host(planner, name, gate, &ask)?;
+    let report = match &gate.report {
+        Some(template) => Some(given(planner, template)?),
+        None => None,
+    };
     let against = gate.against.iter().filter_map(|other| {
         let &stage = planner.index.get(other.value.as_str())?;
         Some((stage, planner.paths(stage).to_vec()))
@@ -82,11 +87,30 @@ fn plan(planner: &mut Planner<'_, '_>, name: &str, gate: &Gate) -> Option<Planne
         },
         host,
         against,
+        report,
         target,
         roots,
         hold,
         policy,
     })
+}
+
+/// The path of a report that is made outside of the build.
+fn given(planner: &mut Planner<'_, '_>, template: &Template) -> Option<String> {
+    let (span, report) = (template.span.clone(), &mut planner.report);
+    let none = BTreeMap::new();
+    let path = planner.selection.fill(template, &none, report)?;
+    let path = Spanned::new(path, span);
+    if !context_path(&path, report) {
+        return None;
+    }
+    if path.value.ends_with('/') {
+        let message = format!("`{}` is no report", path.value);
+        let wrong = Diagnostic::new(rule::PATH, message).at(&path.span, "it is a directory");
+        report.push(wrong.help("name the file that `lanegate inspect` wrote"));
+        return None;
+    }
+    Some(path.value)
 }
 
 /// What of a product a gate sees that names nothing: its tree, or what its last step left.

@@ -379,6 +379,8 @@ pub struct PlannedGate {
     pub host: Vec<String>,
     /// Further products that it looks at, each with what of it.
     pub against: Vec<(StageIndex, Vec<TreePath>)>,
+    /// The file of the context that has its report, when that is made outside of the build.
+    pub report: Option<String>,
     /// What the binaries must be for.
     pub target: Target,
     /// What of the product it looks at.

@@ -416,9 +416,13 @@ pub fn plan_text(selection: &Selection<'_>, plan: &Plan) -> String {
         }
     }
     for gate in &plan.gates {
+        let report = gate.report.as_ref();
+        let report = report.map(|path| format!(", by the report {path}"));
         text.push_str(&format!(
-            "\n(gate {}) of {}\n",
-            gate.name, plan.stages[gate.of].name
+            "\n(gate {}) of {}{}\n",
+            gate.name,
+            plan.stages[gate.of].name,
+            report.unwrap_or_default()
         ));
     }
     text
@@ -474,6 +478,7 @@ pub fn plan_json(selection: &Selection<'_>, plan: &Plan) -> Value {
         json!({
             "gate": gate.name,
             "of": plan.stages[gate.of].name,
+            "report": gate.report,
             "target": gate.target.to_string(),
             "hold": gate.hold.iter().map(|held| &plan.stages[*held].name).collect::<Vec<_>>(),
         })

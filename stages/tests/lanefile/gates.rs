@@ -203,3 +203,71 @@ fn an_image_is_attested_by_one_vertex_over_its_verdicts_and_a_bundle_is_not() {
     let text = rendered(&load(&format!("{bundle}{GATES}"), "PYTHON=3.14.2\n"));
     assert!(text.contains("only an image has attestations"), "{text}");
 }
+
+const EXTERNAL: &str = r#"
+[gate.device]
+of = "lib"
+for = "app"
+check = "exec"
+ask = { format = "lines" }
+report = "reports/${lane.target}.json"
+floor = [{ passed = { least = 5 } }]
+"#;
+
+/// A graph with one gate, `device`, and without the recorded stage.
+fn external(gate: &str) -> Loaded {
+    let (graph, _) = GRAPH.split_once("[stage.smoke]").unwrap();
+    let (graph, other) = graph.split_once("[stage.other]").unwrap();
+    let other = if gate.contains("other") { other } else { "" };
+    let other = format!("[stage.other]{other}");
+    let other = if other.len() > 20 { other.as_str() } else { "" };
+    load(&format!("{graph}{other}{gate}"), "")
+}
+
+#[test]
+fn a_report_from_outside_is_accepted_in_place_of_inspect() {
+    let loaded = external(EXTERNAL);
+    let text = vertices(&loaded, "arm64");
+    insta::assert_snapshot!(text);
+    assert!(!vertices(&loaded, "arm64/lib").contains("device"), "the tree needs none");
+    let (plan, _) = plan(loaded.graph.as_ref().unwrap(), &request("amd64", &[])).unwrap();
+    assert_eq!(plan.context, ["reports/amd64.json"]);
+    let ignore = stages::ignore::Ignore::parse("reports\n");
+    let told = stages::ignore::check(&plan, &ignore, ".dockerignore").unwrap_err();
+    let told = told.render(&loaded.sources, false);
+    assert!(told.contains("the report of this gate"), "{told}");
+}
+
+#[test]
+fn a_report_from_outside_is_of_one_whole_tree() {
+    let told: Vec<String> = [
+        ("of = \"lib\"\nfor = \"app\"\n", "of = \"app\"\n"),
+        ("check =", "roots = [\"/opt/lib\"]\ncheck ="),
+        ("check =", "against = [\"other\"]\ncheck ="),
+        ("\"exec\"\nask = { format = \"lines\" }", "\"floors\""),
+    ]
+    .into_iter()
+    .map(|(from, to)| {
+        assert!(EXTERNAL.contains(from));
+        let floors = EXTERNAL.replace(from, to);
+        let floors = match to.contains("floors") {
+            true => floors.replace("passed", "policies"),
+            false => floors,
+        };
+        rendered(&external(&floors))
+    })
+    .collect();
+    insta::assert_snapshot!(told.join("\n"));
+    for (path, why) in [
+        ("../r.json", "plain path"),
+        ("/r.json", "a path of the context"),
+        ("reports/", "it is a directory"),
+        ("r*.json", "patterns"),
+    ] {
+        let gate = EXTERNAL.replace("reports/${lane.target}.json", path);
+        let loaded = external(&gate);
+        let told = lower(&loaded, &request("amd64", &[]), &Caps::all()).unwrap_err();
+        let told = told.render(&loaded.sources, false);
+        assert!(told.contains(why), "{path}: {told}");
+    }
+}

@@ -675,6 +675,7 @@ static GATE: Table = Table {
         key("against", TEXTS, NONE, "stages whose products it looks at besides"),
         key("ask", Names(Named::Free, &Anything), NONE, "what it is told to look for: the gate's own keys"),
         key("demand", Names(Named::Free, &Anything), NONE, "what it holds against what it saw: the gate's own keys"),
+        key("report", Values, NONE, "the file of the context that has its report, when that is made outside of the build"),
         key("effect", Word(&["block", "advise"]), Some("`block`"), "what a red verdict does: nothing goes on, or it is told"),
         key("roots", VALUES, Some("the stage's tree"), "directories of the product that are looked at"),
         key("hold", TEXTS, NONE, "stages that do not start before it passed"),

@@ -24,6 +24,8 @@ pub(super) fn gate(fields: &mut Fields<'_, '_>, _: Span, report: &mut Report) ->
     let against = fields.texts("against", report);
     let ask = object(fields, "ask", report);
     let demand = object(fields, "demand", report);
+    let given = fields.text("report", report);
+    let given = given.map(|text| Template::parse(&text, Dollar::Ours, report));
     let effect = fields.word("effect", &EFFECTS, report).unwrap_or_default();
     let roots = templates(fields, "roots", Dollar::Ours, report).unwrap_or_default();
     let hold = fields.texts("hold", report);
@@ -48,6 +50,7 @@ pub(super) fn gate(fields: &mut Fields<'_, '_>, _: Span, report: &mut Report) ->
         check: check?,
         ask,
         demand,
+        report: given,
         effect,
         roots,
         hold,

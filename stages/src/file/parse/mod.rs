@@ -21,6 +21,7 @@ use toml::de::{DeTable, DeValue};
 use self::condition::when;
 use self::gate::gate;
 use self::lane::{group, lane, switch};
+pub(crate) use self::stage::context_path;
 use self::stage::{brings, stage};
 use super::model::*;
 use super::read::{Fields, Text};

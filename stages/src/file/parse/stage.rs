@@ -370,7 +370,7 @@ fn file_source(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<FileS
 }
 
 /// Whether a path names a file, or a directory with a `/` at its end, below the context.
-pub(super) fn context_path(from: &Text, report: &mut Report) -> bool {
+pub(crate) fn context_path(from: &Text, report: &mut Report) -> bool {
     let inside = from.value.trim_end_matches('/');
     let wrong = if inside.is_empty() || inside == "." || inside == "**" || inside == "*" {
         Some("the whole context is no choice: every change in it would re-run the step")
