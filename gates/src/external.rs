@@ -76,9 +76,7 @@ pub struct Asked<'a> {
 /// # Errors
 /// [`Failure::Usage`] when `ask` is not the check's.
 pub fn accept(asked: &Asked<'_>, file: &Path) -> Result<Inspected, Failure> {
-    let Asked {
-        check, row, of, ..
-    } = asked;
+    let Asked { check, row, of, .. } = asked;
     let ask = check.ask(asked.ask).map_err(Failure::Usage)?;
     let target = row.target();
     let wrong = match read(file) {
@@ -155,8 +153,9 @@ fn judge(
         return Some(Wrong {
             rule: rule::OTHER_PRODUCT,
             values: None,
-            why: "the report does not say what it is about: `lanegate inspect` with --gate and --of"
-                .to_owned(),
+            why:
+                "the report does not say what it is about: `lanegate inspect` with --gate and --of"
+                    .to_owned(),
         });
     };
     let differs = |rule, found: &str, expected: &str, why: &str| Wrong {
@@ -325,7 +324,10 @@ mod tests {
         );
         let verdict = verdict::judge(&case.good, &policy.unwrap()).unwrap();
         report::write(&verdict, &case.file()).unwrap();
-        assert!(case.refused().contains("not a report of this stage"), "a verdict");
+        assert!(
+            case.refused().contains("not a report of this stage"),
+            "a verdict"
+        );
 
         let huge = File::create(case.file()).unwrap();
         huge.set_len(report::MAX_BYTES + 1).unwrap();

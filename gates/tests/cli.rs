@@ -780,3 +780,61 @@ fn a_large_tree_has_a_bar_on_a_terminal_and_nowhere_else() {
         "{text:?}"
     );
 }
+
+#[test]
+fn a_report_for_a_build_elsewhere_is_bound_to_its_gate_and_tree_and_accepted_there() {
+    let run = Vertices::new(&product());
+    let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+    let (tree, given) = (text(run.tree.root()), text(run.tree.file("given.json")));
+    let root = format!("{tree}=");
+    let inspect = [
+        "inspect",
+        "arch",
+        "--target",
+        "windows/arm64",
+        "--root",
+        &root,
+        "--report",
+        &given,
+    ];
+    let with = |more: &[&str]| lanegate(&[&inspect[..], more].concat());
+    assert_eq!(with(&["--gate", "media", "--of", &tree]).code, Some(0));
+    let inspected = text(run.inspected.clone());
+    let accept = [
+        "accept",
+        "arch",
+        "--target",
+        "windows/arm64",
+        "--given",
+        &given,
+        "--report",
+        &inspected,
+    ];
+    let accept = |more: &[&str]| lanegate(&[&accept[..], more].concat());
+    assert_eq!(accept(&["--gate", "media", "--of", &tree]).code, Some(0));
+    let bytes = |path: &str| fs::read(path).unwrap();
+    assert_eq!(bytes(&given), bytes(&inspected));
+    let ran = run.assert(&[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(run.seal(POLICY).code, Some(0));
+
+    run.tree.put("README", b"another tree");
+    let ran = accept(&["--gate", "media", "--of", &tree]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .starts_with("not accepted: EXT005 media: found sha256:")
+    );
+    assert_eq!(run.assert(&[]).code, Some(1));
+    assert_eq!(run.seal(POLICY).code, Some(1));
+
+    for ran in [
+        with(&["--gate", "media"]),
+        with(&["--of", &tree]),
+        accept(&["--gate", "media"]),
+        accept(&[]),
+    ] {
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    }
+    assert_eq!(with(&["--gate", "media", "--of", "/nowhere"]).code, Some(4));
+}

@@ -7,8 +7,7 @@ use super::{Edge, Graph, fetches, payloads, unknown};
 use crate::arch::ArchTable;
 use crate::diag::{Diagnostic, Report, Span, Spanned, rule, suggest};
 use crate::file::{
-    Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Lane, Stage, Step, Take,
-    When,
+    Attribute, Brings, CopyFrom, FileSource, FileStep, Form, From, Lane, Stage, Step, Take, When,
 };
 use crate::predefined;
 use crate::text::{ArgEntry, Template, ValueRef};

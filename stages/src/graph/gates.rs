@@ -78,11 +78,7 @@ fn external(graph: &Graph, name: &str, gate: &Gate, report: &mut Report) {
         );
     }
     if let Some(other) = gate.against.first() {
-        wrong(
-            &other.span,
-            "it is about one tree",
-            "leave out `against`",
-        );
+        wrong(&other.span, "it is about one tree", "leave out `against`");
     }
     if gate.check == "floors" {
         wrong(

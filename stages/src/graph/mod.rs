@@ -28,8 +28,8 @@ use fast_glob::glob_match;
 use crate::diag::{Diagnostic, Report, Spanned, rule};
 use crate::file::{
     AllowLint, Arg, Attribute, Brings, Derived, Document, Fetch, From, Gate, Git, GraphTable,
-    Group, Host, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step,
-    Switch, When,
+    Group, Host, Kit, Lane, Output, Payload, PinRule, Pins, Refuse, Slot, Stage, Step, Switch,
+    When,
 };
 use crate::text::{ArgEntry, Template, ValueRef};
 

@@ -274,16 +274,8 @@ impl Lowering<'_> {
         let file = self.gate_place(&format!("{GIVEN}/{REPORT}"));
         let ask = self.gate_place(ASK);
         let mut args = vec![
-            "accept",
-            gate.check,
-            "--gate",
-            &gate.name,
-            "--of",
-            &product,
-            "--target",
-            &target,
-            "--given",
-            &file,
+            "accept", gate.check, "--gate", &gate.name, "--of", &product, "--target", &target,
+            "--given", &file,
         ];
         if !gate.ask.is_empty() {
             args.extend(["--ask-file", ask.as_str()]);
@@ -294,7 +286,7 @@ impl Lowering<'_> {
             exec = exec.mount(ask, self.ask(gate)?);
         }
         for product in self.looked_at(gate) {
-            exec = self.shown(gate, exec, &product)?;
+            exec = self.shown(exec, &product)?;
         }
         let name = format!("[gate {}] accept {path}", gate.name);
         Ok(exec
@@ -315,11 +307,7 @@ impl Lowering<'_> {
         let copy = copy.wildcard(true).follow_symlink().mode(FILE_MODE);
         let metadata = self.metadata(format!("[gate {}] report", gate.name), &gate.span);
         let bind = Bind::read_only(op.copy(copy).metadata(metadata).build()?);
-        Ok(if windows {
-            bind.selector(GIVEN)?
-        } else {
-            bind
-        })
+        Ok(if windows { bind.selector(GIVEN)? } else { bind })
     }
 
     /// The products that a gate looks at, each with the root that it is to inspect.

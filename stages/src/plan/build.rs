@@ -6,8 +6,9 @@ use super::placed::{self, Placed};
 use super::tree::{Tree, TreePath, apart};
 use super::windows::{self, path::Spelling};
 use super::{
-    CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedGate, PlannedOutput,
-    PlannedStage, Product, Selection, StageIndex, Start, StepFile, What, Work, gate, merge, step,
+    CopySource, Facts, FileCopy, FileWork, ImageConfig, PayloadFact, Plan, PlannedGate,
+    PlannedOutput, PlannedStage, Product, Selection, StageIndex, Start, StepFile, What, Work, gate,
+    merge, step,
 };
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{From, Part, Stage, TreeEntry};

@@ -229,7 +229,10 @@ fn a_report_from_outside_is_accepted_in_place_of_inspect() {
     let loaded = external(EXTERNAL);
     let text = vertices(&loaded, "arm64");
     insta::assert_snapshot!(text);
-    assert!(!vertices(&loaded, "arm64/lib").contains("device"), "the tree needs none");
+    assert!(
+        !vertices(&loaded, "arm64/lib").contains("device"),
+        "the tree needs none"
+    );
     let (plan, _) = plan(loaded.graph.as_ref().unwrap(), &request("amd64", &[])).unwrap();
     assert_eq!(plan.context, ["reports/amd64.json"]);
     let ignore = stages::ignore::Ignore::parse("reports\n");

@@ -158,3 +158,69 @@ fn a_pruned_record_is_told_from_a_changed_key() {
     let help = said.lines().filter(|line| line.starts_with("  look at: "));
     assert_eq!(help.count(), 1, "{said}");
 }
+
+/// The two builds of "In CI" in docs/gates.md, word by word.
+fn documented() -> Vec<Vec<String>> {
+    let manual = include_str!("../../../docs/gates.md");
+    let (_, section) = manual.split_once("### In CI\n").expect("the section");
+    let (_, block) = section.split_once("```sh\n").expect("the command");
+    let (block, _) = block.split_once("```").expect("its end");
+    let words = |line: &str| {
+        let words = line.split_whitespace().filter(|word| *word != "\\");
+        words.map(str::to_owned).collect()
+    };
+    block.split("&&").map(words).collect()
+}
+
+#[test]
+fn the_two_builds_for_ci_keep_what_was_made_when_a_gate_is_red() {
+    let shows = "the builds for CI";
+    let Some((_alone, engine)) = alone(shows) else {
+        return;
+    };
+    let Some(registry) = Setup::get().registry(shows) else {
+        return;
+    };
+    let example = unseen();
+    let out = tempfile::tempdir().expect("a directory");
+    let app = format!("{registry}/ci-{}", nonce());
+    let build = |words: &[String]| {
+        let [docker, buildx, build, file, lanes, options @ .., context] = words else {
+            panic!("{words:?}");
+        };
+        let frame = [docker, buildx, build, file, lanes, context].map(String::as_str);
+        assert_eq!(
+            frame,
+            ["docker", "buildx", "build", "-f", "lanes.toml", "."]
+        );
+        let options = options.iter().map(|word| match word.as_str() {
+            "gates" => out.path().display().to_string(),
+            word => word.replace("registry.example/app", &app),
+        });
+        options.fold(Build::new(engine, example.path()), Build::arg)
+    };
+    let builds = documented();
+    let [reports, output] = builds.as_slice() else {
+        panic!("{builds:?}");
+    };
+    let green = "least = 10, measured = 11";
+    example.edit("lanes.toml", green, "least = 99, measured = 99");
+    let first = build(reports).pass();
+    let made = first.steps_run();
+    assert!(!made.is_empty(), "nothing of it is anywhere");
+    let report = out.path().join("lane/report.json");
+    let report = std::fs::read_to_string(report).expect("a report");
+    assert!(report.starts_with("{\"exit\":3,"), "{report}");
+    assert!(build(output).fail().errors.contains("exit code: 3"));
+
+    prune(engine);
+    example.edit("lanes.toml", "least = 99, measured = 99", green);
+    assert_no_step_runs(&build(reports).pass(), "reports again");
+    let last = build(output).pass();
+    let again: Vec<_> = last.steps_run().intersection(&made).cloned().collect();
+    assert!(again.is_empty(), "{again:?}");
+    assert!(
+        last.steps_run().contains("image/index"),
+        "which the gate held back"
+    );
+}

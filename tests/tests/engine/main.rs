@@ -17,6 +17,7 @@ mod arguments;
 mod attestations;
 mod bad_input;
 mod contexts;
+mod external;
 mod gate_cases;
 mod gates;
 mod git;
