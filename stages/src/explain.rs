@@ -1,11 +1,12 @@
 //! Why a step ran: what of its key differs from the build before, or what came of its inputs.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::keys::{By, Change, Kind, Manifest, Node, changes};
+use crate::lookup::Lookup;
 
 /// Why a node ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,14 +36,22 @@ pub enum Why {
     Lost,
 }
 
+/// The nodes of a manifest by their ids.
+fn by_id(manifest: &Manifest) -> Lookup<&str, &Node> {
+    let nodes = manifest.nodes.iter();
+    nodes.map(|node| (node.id.as_str(), node)).collect()
+}
+
 /// Two builds, and which nodes of the second one ran.
 #[derive(Debug)]
 pub struct Builds<'a> {
-    old: BTreeMap<&'a str, &'a Node>,
-    new: BTreeMap<&'a str, &'a Node>,
+    old: Lookup<&'a str, &'a Node>,
+    new: Lookup<&'a str, &'a Node>,
+    /// The keys of the nodes of the first one.
+    keys: Lookup<&'a str, ()>,
     ran: &'a BTreeSet<String>,
     /// What was found so far: steps in a row have the reasons before them in common.
-    found: RefCell<BTreeMap<String, Why>>,
+    found: RefCell<Lookup<String, Why>>,
 }
 
 impl<'a> Builds<'a> {
@@ -50,8 +59,13 @@ impl<'a> Builds<'a> {
     #[must_use]
     pub fn new(old: &'a Manifest, new: &'a Manifest, ran: &'a BTreeSet<String>) -> Self {
         Self {
-            old: old.by_id(),
-            new: new.by_id(),
+            old: by_id(old),
+            new: by_id(new),
+            keys: old
+                .nodes
+                .iter()
+                .map(|node| (node.key.as_str(), ()))
+                .collect(),
             ran,
             found: RefCell::default(),
         }
@@ -85,8 +99,8 @@ impl<'a> Builds<'a> {
         }
         let stands_on = new.inputs.values().filter(|input| input.by == By::Key);
         for input in stands_on {
-            let own = |nodes: &BTreeMap<&str, &'a Node>| {
-                let node = nodes.get(input.node.as_str()).copied();
+            let own = |nodes: &Lookup<&str, &'a Node>| {
+                let node = nodes.get(&input.node).copied();
                 node.map(|node| node.own.as_str())
             };
             if own(&self.old) != own(&self.new) {
@@ -111,7 +125,7 @@ impl<'a> Builds<'a> {
 
     /// A step's name is in no key: one of the same key under another name was there before.
     fn renamed(&self, new: &Node) -> Why {
-        if self.old.values().any(|old| old.key == new.key) {
+        if self.keys.contains(&new.key) {
             Why::Lost
         } else {
             Why::First

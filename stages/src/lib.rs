@@ -26,8 +26,22 @@ pub mod graph;
 pub mod ignore;
 pub mod impact;
 pub mod keys;
+mod lookup;
 pub mod lower;
 pub mod plan;
 pub mod predefined;
 pub mod text;
 pub mod view;
+
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Two things that are found at the same time, the first one in a thread of its own.
+pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let one = one.join();
+        (one.unwrap_or_else(|panic| resume_unwind(panic)), other)
+    })
+}

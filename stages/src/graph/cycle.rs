@@ -1,9 +1,8 @@
 //! No stage consumes itself, over however many others.
 
-use std::collections::BTreeMap;
-
 use super::Graph;
 use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::lookup::Lookup;
 
 /// Where the walk is with a stage.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,9 +13,9 @@ enum Mark {
 
 /// Reports each cycle once. The walk keeps its own stack: a graph may be deep.
 pub(super) fn check(graph: &Graph, report: &mut Report) {
-    let mut marks: BTreeMap<&str, Mark> = BTreeMap::new();
+    let mut marks: Lookup<&str, Mark> = Lookup::default();
     for root in graph.stages.keys() {
-        if marks.contains_key(root.as_str()) {
+        if marks.contains(root) {
             continue;
         }
         // A stage with the edges that are still to be walked.
@@ -42,7 +41,7 @@ pub(super) fn check(graph: &Graph, report: &mut Report) {
 fn enter<'a>(
     graph: &'a Graph,
     name: &'a str,
-    marks: &mut BTreeMap<&'a str, Mark>,
+    marks: &mut Lookup<&'a str, Mark>,
     path: &mut Vec<(&'a str, Vec<(&'a str, &'a Span)>)>,
 ) {
     marks.insert(name, Mark::Open);

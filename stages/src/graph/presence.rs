@@ -32,10 +32,11 @@ pub(super) fn check(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
         for output in outputs.filter(|stage| !setting.has(&stage.value)) {
             absent(output, setting.name);
         }
-        for name in &reach.stages {
-            let Some(stage) = graph.stages.get(*name) else {
-                continue;
-            };
+        let reached = graph
+            .stages
+            .iter()
+            .filter(|(name, _)| reach.stages.contains(name));
+        for (_, stage) in reached {
             for (input, _) in setting.inputs(stage) {
                 if !setting.has(&input.value) {
                     absent(input, setting.name);

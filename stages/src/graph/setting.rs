@@ -10,6 +10,7 @@ use crate::file::{
     ABSENT, Attribute, Brings, Clause, From, Lane, Output, PRESENT, Part, Refuse, RequestField,
     Stage, Step, When,
 };
+use crate::lookup::Lookup;
 use crate::predefined::PlatformArg;
 use crate::text::LaneField;
 
@@ -37,7 +38,7 @@ pub(super) struct Reach<'g> {
     /// Whether the file refuses it.
     pub(super) refused: bool,
     /// As [`Setting::reached`].
-    pub(super) stages: BTreeSet<&'g str>,
+    pub(super) stages: Lookup<&'g str, ()>,
 }
 
 impl<'g> Reach<'g> {
@@ -304,7 +305,7 @@ impl<'g> Setting<'g> {
     /// Some stages and all that they need in this lane, each behind those that it consumes.
     pub fn in_order(&self, stages: impl IntoIterator<Item = &'g str>) -> Vec<&'g str> {
         let mut order: Vec<&str> = Vec::new();
-        let mut entered = BTreeSet::new();
+        let mut entered = Lookup::default();
         // Second visit of an entry: everything that it consumes is in the order.
         let mut open: Vec<(&str, bool)> = stages.into_iter().map(|stage| (stage, false)).collect();
         open.reverse();
@@ -313,7 +314,7 @@ impl<'g> Setting<'g> {
                 order.push(name);
                 continue;
             }
-            if !entered.insert(name) {
+            if !entered.insert(name, ()) {
                 continue;
             }
             open.push((name, true));
@@ -332,7 +333,7 @@ impl<'g> Setting<'g> {
     }
 
     /// The stages that an output of the lane needs, or a gate over one of those.
-    pub(super) fn reached(&self) -> BTreeSet<&'g str> {
+    pub(super) fn reached(&self) -> Lookup<&'g str, ()> {
         let outputs = self.outputs();
         self.gated(outputs.map(|(_, output)| output.stage.value.as_str()))
             .1
@@ -342,9 +343,10 @@ impl<'g> Setting<'g> {
     fn gated(
         &self,
         stages: impl IntoIterator<Item = &'g str>,
-    ) -> (Vec<&'g str>, BTreeSet<&'g str>) {
+    ) -> (Vec<&'g str>, Lookup<&'g str, ()>) {
         let mut all: Vec<&str> = stages.into_iter().collect();
-        let mut reached = self.behind(all.iter().copied());
+        let mut reached = Lookup::default();
+        self.walk(all.iter().copied(), &mut reached);
         // A gate's stage may have gates of its own; each is added once.
         loop {
             let more = self.graph.gates.values().filter(|gate| {
@@ -365,18 +367,23 @@ impl<'g> Setting<'g> {
 
     /// The stages behind some others in this lane, those included.
     pub(super) fn behind(&self, from: impl IntoIterator<Item = &'g str>) -> BTreeSet<&'g str> {
-        let mut seen = BTreeSet::new();
-        self.walk(from, &mut seen);
-        seen
+        let found = self.walk(from, &mut Lookup::default());
+        found.into_iter().collect()
     }
 
-    /// Adds some stages and those behind them to the ones that were seen, with what is behind those.
-    fn walk(&self, from: impl IntoIterator<Item = &'g str>, seen: &mut BTreeSet<&'g str>) {
+    /// Adds some stages and those behind them to the ones that were seen, with what is behind those. What was added.
+    fn walk(
+        &self,
+        from: impl IntoIterator<Item = &'g str>,
+        seen: &mut Lookup<&'g str, ()>,
+    ) -> Vec<&'g str> {
         let mut open: Vec<&str> = from.into_iter().collect();
+        let mut added = Vec::new();
         while let Some(name) = open.pop() {
-            if !seen.insert(name) {
+            if !seen.insert(name, ()) {
                 continue;
             }
+            added.push(name);
             let Some(stage) = self.graph.stages.get(name) else {
                 continue;
             };
@@ -386,6 +393,7 @@ impl<'g> Setting<'g> {
                     .map(|(name, _)| name.value.as_str()),
             );
         }
+        added
     }
 }
 

@@ -97,21 +97,21 @@ fn unreached(graph: &Graph, reaches: &[Reach<'_>], report: &mut Report) {
 }
 
 fn names(graph: &Graph, report: &mut Report) {
-    let mut used: BTreeSet<&str> = BTreeSet::new();
+    let (mut used, mut gits) = (BTreeSet::new(), BTreeSet::new());
     let (values, patterns) = graph.named();
     used.extend(patterns);
     for value in values {
         match value {
             ValueRef::Named(name) | ValueRef::Pin(name) | ValueRef::Arg(name) => {
-                used.insert(name);
+                used.insert(name.as_str());
             }
+            ValueRef::Commit(name) => _ = gits.insert(name.as_str()),
             ValueRef::Lane(_)
             | ValueRef::Set(_)
             | ValueRef::Slot(_)
             | ValueRef::Switch(_)
             | ValueRef::Payload(_)
             | ValueRef::Arch(_)
-            | ValueRef::Commit(_)
             | ValueRef::Env(_)
             | ValueRef::Platform(_) => {}
         }
@@ -170,11 +170,7 @@ fn names(graph: &Graph, report: &mut Report) {
         }
     }
     let stages = graph.stages.values().flat_map(|stage| graph.gits_of(stage));
-    let mut gits: BTreeSet<&str> = stages.map(|name| name.value).collect();
-    gits.extend(graph.named().0.into_iter().filter_map(|value| match value {
-        ValueRef::Commit(name) => Some(name.as_str()),
-        _ => None,
-    }));
+    gits.extend(stages.map(|name| name.value));
     for (name, git) in &graph.gits {
         if !gits.contains(name.as_str()) {
             let help = "take files of it: files = [{ git, at }], name its commit, or delete it";

@@ -3,7 +3,8 @@
 mod cost;
 mod report;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ops::Index;
 
 use serde::Serialize;
 
@@ -12,6 +13,7 @@ pub(crate) use report::seconds;
 pub use report::{Impact, Line, SCHEMA, impact};
 
 use crate::keys::{By, Input, Kind, Manifest, Node};
+use crate::lookup::Lookup;
 
 /// What will become of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,8 +30,8 @@ pub enum Fate {
 /// What past builds left in the cache, by both keys of a node.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    keys: BTreeSet<String>,
-    owns: BTreeSet<String>,
+    keys: Lookup<String, ()>,
+    owns: Lookup<String, ()>,
 }
 
 impl Known {
@@ -51,12 +53,48 @@ impl Known {
 
     /// One more node that was built.
     pub fn add(&mut self, key: &str, own: &str) {
-        self.keys.insert(key.to_owned());
-        self.owns.insert(own.to_owned());
+        self.keys.insert(key.to_owned(), ());
+        self.owns.insert(own.to_owned(), ());
     }
 }
 
-/// The fate of each node of a manifest, by id.
+/// The fate of each node of a manifest.
+#[derive(Debug)]
+pub struct Fates<'m> {
+    nodes: &'m [Node],
+    /// Of the first nodes, as many as are decided.
+    fates: Vec<Fate>,
+    /// Places of those, by id.
+    places: Lookup<&'m str, usize>,
+}
+
+impl<'m> Fates<'m> {
+    /// The fate of a node.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<Fate> {
+        self.places.get(id).map(|place| self.fates[*place])
+    }
+
+    /// The ids with their fates, each node behind what it consumes.
+    pub fn iter(&self) -> impl Iterator<Item = (&'m str, Fate)> {
+        let ids = self.nodes.iter().map(|node| node.id.as_str());
+        ids.zip(self.fates.iter().copied())
+    }
+}
+
+impl Index<&str> for Fates<'_> {
+    type Output = Fate;
+
+    /// The fate of a node that is known to be there.
+    fn index(&self, id: &str) -> &Fate {
+        match self.places.get(id) {
+            Some(place) => &self.fates[*place],
+            None => panic!("there is no node `{id}`"),
+        }
+    }
+}
+
+/// What becomes of the nodes of a manifest.
 ///
 /// `other` says of nodes that ran whether they made other bytes than before, as far as that is
 /// known: of a tree it is known once its build is over, since the copy that makes a tree comes
@@ -66,14 +104,17 @@ pub fn fates<'m>(
     manifest: &'m Manifest,
     known: &Known,
     other: &BTreeMap<String, bool>,
-) -> BTreeMap<&'m str, Fate> {
+) -> Fates<'m> {
+    let count = manifest.nodes.len();
     let mut seen = Seen {
         known,
-        fates: BTreeMap::new(),
-        other: other
-            .iter()
-            .map(|(id, other)| (id.as_str(), *other))
-            .collect(),
+        fates: Fates {
+            nodes: &manifest.nodes,
+            fates: Vec::with_capacity(count),
+            places: Lookup::with_capacity(count),
+        },
+        told: other,
+        other: Vec::with_capacity(count),
     };
     for node in &manifest.nodes {
         seen.node(node);
@@ -84,14 +125,16 @@ pub fn fates<'m>(
 /// What is decided of the nodes so far.
 struct Seen<'m, 'k> {
     known: &'k Known,
-    fates: BTreeMap<&'m str, Fate>,
-    /// Whether the bytes of a node are other ones.
-    other: BTreeMap<&'k str, bool>,
+    fates: Fates<'m>,
+    /// What the caller knows of the bytes of nodes, by id.
+    told: &'k BTreeMap<String, bool>,
+    /// Whether the bytes of the decided nodes are other ones, as far as that is known.
+    other: Vec<Option<bool>>,
 }
 
-impl<'m: 'k, 'k> Seen<'m, 'k> {
+impl<'m> Seen<'m, '_> {
     fn node(&mut self, node: &'m Node) {
-        let told = self.other.get(node.id.as_str()).copied();
+        let told = self.told.get(&node.id).copied();
         let fate = match told {
             _ if self.known.keys.contains(&node.key) => Fate::Cached,
             _ if !self.known.owns.contains(&node.own) => Fate::Must,
@@ -106,19 +149,26 @@ impl<'m: 'k, 'k> Seen<'m, 'k> {
                     .unwrap_or(Fate::Cached)
             }
         };
-        if fate == Fate::Cached {
-            self.other.insert(&node.id, false);
-        } else if node.kind == Kind::Merge && told.is_none() {
-            self.merged(node);
-        }
-        self.fates.insert(&node.id, fate);
+        let other = match fate {
+            Fate::Cached => Some(false),
+            _ if node.kind == Kind::Merge && told.is_none() => self.merged(node),
+            _ => told,
+        };
+        self.fates.places.insert(&node.id, self.other.len());
+        self.fates.fates.push(fate);
+        self.other.push(other);
+    }
+
+    /// Whether the bytes of a node are other ones, as far as that is known.
+    fn is_other(&self, id: &str) -> Option<bool> {
+        let place = self.fates.places.get(id);
+        place.and_then(|place| self.other[*place])
     }
 
     /// What an input makes of its consumer, all else being the same.
     fn through(&self, input: &Input) -> Fate {
-        let fate = self.fates.get(input.node.as_str()).copied();
-        let fate = fate.unwrap_or(Fate::Cached);
-        match (self.other.get(input.node.as_str()), input.by) {
+        let fate = self.fates.get(&input.node).unwrap_or(Fate::Cached);
+        match (self.is_other(&input.node), input.by) {
             (Some(false), _) => Fate::Cached,
             // Other bytes somewhere in it need not be other bytes in a part of it.
             (Some(true), By::Content) if input.part.is_empty() => Fate::Must,
@@ -128,15 +178,15 @@ impl<'m: 'k, 'k> Seen<'m, 'k> {
     }
 
     /// Trees put together are other ones when one of them is.
-    fn merged(&mut self, node: &'m Node) {
+    fn merged(&self, node: &Node) -> Option<bool> {
         let parts = node.inputs.values();
-        let parts: Vec<Option<bool>> = parts
-            .map(|input| self.other.get(input.node.as_str()).copied())
-            .collect();
-        if parts.contains(&Some(true)) {
-            self.other.insert(&node.id, true);
-        } else if parts.iter().all(|part| *part == Some(false)) {
-            self.other.insert(&node.id, false);
+        let parts: Vec<Option<bool>> = parts.map(|input| self.is_other(&input.node)).collect();
+        match parts.contains(&Some(true)) {
+            true => Some(true),
+            false => parts
+                .iter()
+                .all(|part| *part == Some(false))
+                .then_some(false),
         }
     }
 }

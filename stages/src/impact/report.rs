@@ -57,8 +57,8 @@ pub fn impact(
 ) -> Impact {
     let fates = fates(new, known, &BTreeMap::new());
     let at_least = |least: Fate| -> BTreeSet<&str> {
-        let moved = fates.iter().filter(|(_, fate)| **fate >= least);
-        moved.map(|(id, _)| *id).collect()
+        let moved = fates.iter().filter(|(_, fate)| *fate >= least);
+        moved.map(|(id, _)| id).collect()
     };
     let moved = at_least(Fate::May);
     let ran: BTreeSet<String> = moved.iter().map(|id| (*id).to_owned()).collect();

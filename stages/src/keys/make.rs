@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::{
-    By, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, PayloadKey, SCHEMA, short,
+    By, Draft, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, PayloadKey, SCHEMA, short,
 };
 use crate::file::{Access, Network, Sandbox, Sharing};
 use crate::lower::{ExecOptions, REPORT};
@@ -31,6 +31,19 @@ pub fn make(
     options: &ExecOptions,
     contents: &Contents<'_>,
 ) -> Manifest {
+    draft(graph, request, plan, facts, options, contents).seal()
+}
+
+/// The same, without its keys.
+#[must_use]
+pub fn draft(
+    graph: &str,
+    request: &Request,
+    plan: &Plan,
+    facts: &Facts,
+    options: &ExecOptions,
+    contents: &Contents<'_>,
+) -> Draft {
     let mut maker = Maker {
         plan,
         facts,
@@ -62,7 +75,7 @@ pub fn make(
         let Commit { commit, object } = found.clone();
         (name.clone(), GitKey { commit, object })
     });
-    let mut manifest = Manifest {
+    Draft(Manifest {
         schema: SCHEMA.to_owned(),
         graph: graph.to_owned(),
         lane: plan.lane.clone(),
@@ -72,9 +85,7 @@ pub fn make(
         gits: gits.collect(),
         payloads: plan.payloads.iter().map(payload).collect(),
         nodes: maker.nodes,
-    };
-    manifest.seal();
-    manifest
+    })
 }
 
 fn payload((name, fact): (&String, &PayloadFact)) -> (String, Option<PayloadKey>) {

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 
 pub use diff::{Change, changes};
 pub(crate) use make::ROOT;
-pub use make::{Contents, make};
+pub use make::{Contents, draft, make};
 pub use named::Named;
 
 use llb::Digest;
 
+use crate::lookup::Lookup;
 use crate::plan::ImageConfig;
 
 /// Name and version of the form of a manifest.
@@ -256,17 +257,42 @@ impl Manifest {
                 file.digest.push_str(" changed");
             }
         }
-        changed.seal();
+        changed.seal_beside(self);
         changed
     }
 
     /// Makes the keys of all nodes from what they consist of.
-    pub(crate) fn seal(&mut self) {
+    fn seal(&mut self) {
+        self.seal_with(&Lookup::default());
+    }
+
+    /// The same beside a manifest that has its keys: a node that is the same in both gets the keys that it has there, and
+    /// no digest is made of it.
+    fn seal_beside(&mut self, other: &Self) {
+        let nodes = other.nodes.iter();
+        self.seal_with(&nodes.map(|node| (node.id.as_str(), node)).collect());
+    }
+
+    /// `known` are nodes that have their keys, by id.
+    fn seal_with(&mut self, known: &Lookup<&str, &Node>) {
         // Places of nodes that were made, by id: each stands behind what it consumes.
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut places: Lookup<&str, usize> = Lookup::with_capacity(self.nodes.len());
         let mut made: Vec<(String, String)> = Vec::with_capacity(self.nodes.len());
         let (mut own, mut key) = (Hasher::default(), Hasher::default());
         for node in &self.nodes {
+            let same = known.get(&node.id).filter(|same| {
+                let input = |input: &Input| {
+                    let here = places.get(&input.node).map(|place| &made[*place]);
+                    let there = known.get(&input.node).map(|node| (&node.key, &node.own));
+                    here.map(|(key, own)| (key, own)) == there
+                };
+                node.is_made_as(same) && node.inputs.values().all(input)
+            });
+            if let Some(same) = same {
+                places.insert(&node.id, made.len());
+                made.push((same.key.clone(), same.own.clone()));
+                continue;
+            }
             own.put(&["kind"], node.kind.name());
             for (name, value) in node.components.iter() {
                 own.put(&[name], value);
@@ -275,7 +301,7 @@ impl Manifest {
                 own.put(&["file ", at], &file.digest);
             }
             for (at, input) in node.inputs.iter() {
-                let its = places.get(input.node.as_str()).map(|place| &made[*place]);
+                let its = places.get(&input.node).map(|place| &made[*place]);
                 let (its_key, its_own) = its.map_or(("", ""), |(key, own)| (key, own));
                 match input.by {
                     By::Key => own.put(&["input ", at], its_own),
@@ -291,6 +317,38 @@ impl Manifest {
         for (node, (key, own)) in self.nodes.iter_mut().zip(made) {
             (node.key, node.own) = (key, own);
         }
+    }
+}
+
+impl Node {
+    /// Whether both are made of the same, as far as they say it themselves: of an input they say which node it is.
+    pub(crate) fn is_made_as(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.components == other.components
+            && self.files == other.files
+            && self.inputs == other.inputs
+    }
+}
+
+/// A manifest whose keys are still to be made.
+#[derive(Debug)]
+pub struct Draft(Manifest);
+
+impl Draft {
+    /// The manifest.
+    #[must_use]
+    pub fn seal(self) -> Manifest {
+        let Self(mut manifest) = self;
+        manifest.seal();
+        manifest
+    }
+
+    /// The same, where much of it is as in another manifest: no digest is made of that again.
+    #[must_use]
+    pub fn seal_beside(self, other: &Manifest) -> Manifest {
+        let Self(mut manifest) = self;
+        manifest.seal_beside(other);
+        manifest
     }
 }
 

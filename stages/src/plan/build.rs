@@ -13,6 +13,7 @@ use super::{
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{From, Part, Stage, TreeEntry};
 use crate::graph::lint;
+use crate::lookup::Lookup;
 use crate::text::Template;
 
 /// What a stage hands to those that start from it, beside its files.
@@ -42,7 +43,7 @@ pub(super) struct Planner<'s, 'g> {
     pub(super) facts: &'s Facts,
     pub(super) stages: Vec<PlannedStage>,
     pub(super) inherited: Vec<Inherited>,
-    pub(super) index: BTreeMap<&'g str, StageIndex>,
+    pub(super) index: Lookup<&'g str, StageIndex>,
     pub(super) report: Report,
     /// The git sources that steps take files of.
     pub(super) gits: BTreeMap<String, super::GitSource>,
@@ -71,7 +72,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         facts,
         stages: Vec::new(),
         inherited: Vec::new(),
-        index: BTreeMap::new(),
+        index: Lookup::default(),
         report: wrong,
         unpublishable: Vec::new(),
         annotations: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use stages::diag::Report;
-use stages::keys::{self, GitKey, ImageKey, Lookups, Manifest, PayloadKey};
+use stages::keys::{self, Draft, GitKey, ImageKey, Lookups, Manifest, PayloadKey};
 use stages::lower::ExecOptions;
 use stages::plan::{self, Commit, Facts, ImageFact, ImageSource, PayloadFact, Plan, Request};
 
@@ -88,12 +88,19 @@ impl Client {
 
     /// The manifest of a request, with what an engine once said of images.
     pub(super) fn manifest(&self, request: &Request, facts: &Facts) -> Result<Manifest, Stop> {
+        Ok(self.draft(request, facts)?.seal())
+    }
+
+    /// The same, without its keys.
+    pub(super) fn draft(&self, request: &Request, facts: &Facts) -> Result<Draft, Stop> {
         let facts = &self.with_payloads(facts)?;
         let plan = self.planned(request, facts)?;
         let name = &self.loaded.graph.table.name.value;
         let contents = |path: &str| self.contents.digest(path);
         let options = ExecOptions::default();
-        Ok(keys::make(name, request, &plan, facts, &options, &contents))
+        Ok(keys::draft(
+            name, request, &plan, facts, &options, &contents,
+        ))
     }
 
     /// What is in the directory now; of named contexts, what an engine once said.

@@ -5,11 +5,11 @@ use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 
 use clap::{Args, ValueEnum};
+use stages::both;
 use stages::impact::{Impact, Known, impact};
-use stages::keys::{Lookups, Manifest};
+use stages::keys::{Draft, Lookups, Manifest};
 use stages::plan::{Facts, PIN};
 
 use super::client::{Asked, Client, facts, pairs};
@@ -119,7 +119,11 @@ impl ImpactOf {
             },
         );
         let now = now?;
-        let (old, new) = match (other.transpose()?, &self.since) {
+        // Most of both is the same.
+        let other = other
+            .transpose()?
+            .map(|other: Draft| other.seal_beside(&now));
+        let (old, new) = match (other, &self.since) {
             (Some(then), Some(_)) => (then, now),
             (Some(new), None) => (now, new),
             (None, _) => (now.clone(), now),
@@ -132,7 +136,7 @@ impl ImpactOf {
     }
 
     /// The manifest with the values that the command line changes, if it does.
-    fn other(&self, client: &Client, facts: &Facts) -> Option<Result<Manifest, Stop>> {
+    fn other(&self, client: &Client, facts: &Facts) -> Option<Result<Draft, Stop>> {
         let pins = &client.loaded.graph.pins;
         let mut request = client.request.clone();
         let changes = match pairs(&self.changes) {
@@ -146,7 +150,7 @@ impl ImpactOf {
             };
             request.args.insert(name, value);
         }
-        (request.args != client.request.args).then(|| client.manifest(&request, facts))
+        (request.args != client.request.args).then(|| client.draft(&request, facts))
     }
 }
 
@@ -177,21 +181,8 @@ impl Past {
     }
 }
 
-/// Two things that are found at the same time.
-fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
-    thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        let one = one.join();
-        (
-            one.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            other,
-        )
-    })
-}
-
 /// The manifest of a revision of the repository that the lane file is in.
-fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Manifest, Stop> {
+fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Draft, Stop> {
     let beside = asked.file.parent().unwrap_or(Path::new(""));
     let top = git(beside, &["rev-parse", "--show-toplevel"])?;
     let top = PathBuf::from(String::from_utf8_lossy(&top).trim_end());
@@ -225,7 +216,7 @@ fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Manifest, Stop>
         ..asked.clone()
     };
     let client = there.open()?;
-    client.manifest(&client.request, facts)
+    client.draft(&client.request, facts)
 }
 
 /// The files of a revision, gone when dropped.

@@ -25,6 +25,7 @@ pub(crate) use self::stage::context_path;
 use self::stage::{brings, stage};
 use super::model::*;
 use super::read::{Fields, Text};
+use crate::both;
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template, ValueRef, is_variable};
 
@@ -185,17 +186,47 @@ fn is_word(name: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
+/// With more entries than this, two threads read a table.
+const MANY: usize = 512;
+
 /// A table whose keys are names: reads each entry with `read`.
 fn table_of<'i, T>(
     fields: &mut Fields<'_, 'i>,
     key: &'static str,
     names: Names,
     report: &mut Report,
+    read: impl Fn(&mut Fields<'_, 'i>, Span, &mut Report) -> Option<T> + Sync,
+) -> BTreeMap<String, T>
+where
+    T: Send,
+{
+    let source = fields.source();
+    let mut first = fields.named(key, report);
+    if first.len() < MANY {
+        return entries(source, key, names, first, report, read);
+    }
+    let second = first.split_off(first.len() / 2);
+    let mut more = Report::default();
+    let (mut found, rest) = both(
+        || entries(source, key, names, first, report, &read),
+        || entries(source, key, names, second, &mut more, &read),
+    );
+    report.extend(more);
+    found.extend(rest);
+    found
+}
+
+/// The entries of such a table.
+fn entries<'i, T>(
+    source: SourceId,
+    key: &'static str,
+    names: Names,
+    values: Vec<(Text, &Value<'i>)>,
+    report: &mut Report,
     read: impl Fn(&mut Fields<'_, 'i>, Span, &mut Report) -> Option<T>,
 ) -> BTreeMap<String, T> {
-    let source = fields.source();
     let mut found = BTreeMap::new();
-    for (name, value) in fields.named(key, report) {
+    for (name, value) in values {
         if !names.check(&name, report) {
             continue;
         }

@@ -6,7 +6,7 @@ use super::{Kind, Lane, Lever, LeverKind};
 use crate::file::Form;
 use crate::graph::Graph;
 use crate::impact::{Fate, Known, fates};
-use crate::keys::{self, Contents, Manifest, make};
+use crate::keys::{self, Contents, Manifest, draft};
 use crate::lower::ExecOptions;
 use crate::plan::{Facts, Request, assume_with, select};
 
@@ -147,14 +147,15 @@ impl Finder<'_> {
     fn plan(&self, graph: &Graph, request: &Request) -> Option<Manifest> {
         let selection = select(graph, request).ok()?;
         let plan = assume_with(&selection, self.with.facts).ok()?;
-        Some(make(
+        let draft = draft(
             &self.with.manifest.graph,
             request,
             &plan,
             self.with.facts,
             &ExecOptions::default(),
             self.with.contents,
-        ))
+        );
+        Some(draft.seal_beside(self.with.manifest))
     }
 
     fn lever(
