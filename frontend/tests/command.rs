@@ -375,8 +375,5 @@ fn windows_media_is_clean() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/windows-media");
     let (code, stdout, stderr) = texts(&lanekit(&example, &["check", "--deny-warnings"]));
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    assert!(
-        stdout.contains("nothing is wrong (lanes: 6, stages: 48"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("nothing is wrong (lanes: 6, "), "{stdout}");
 }

@@ -294,6 +294,8 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::keys::{Input, Named};
 

@@ -262,7 +262,7 @@ impl Manifest {
     }
 
     /// Makes the keys of all nodes from what they consist of.
-    fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         self.seal_with(&Lookup::default());
     }
 

@@ -264,7 +264,7 @@ fn a_report_from_outside_is_of_one_whole_tree() {
     for (path, why) in [
         ("../r.json", "plain path"),
         ("/r.json", "a path of the context"),
-        ("reports/", "it is a directory"),
+        ("reports/", "`reports/` is no report"),
         ("r*.json", "patterns"),
     ] {
         let gate = EXTERNAL.replace("reports/${lane.target}.json", path);

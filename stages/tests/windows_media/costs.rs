@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use stages::impact::{Fate, Impact, Known, impact};
@@ -133,6 +134,9 @@ fn total(seconds: f64, unknown: bool) -> String {
     // The sum of nothing is -0.
     format!("{:.0}{}", seconds + 0.0, if unknown { " + ?" } else { "" })
 }
+
+/// What [`changes`] makes, made once.
+static CHANGES: LazyLock<Vec<Change>> = LazyLock::new(changes);
 
 fn changes() -> Vec<Change> {
     let rocm_alone = ["llama", "PyTorch for ROCm"];
@@ -297,8 +301,8 @@ fn page() -> String {
         On the right is what the Dockerfiles ran again: no step of theirs stops because bytes are equal.\n\n\
         | change | must run | s | may run | s | the Dockerfiles ran | s | why |\n|---|---|--:|---|--:|---|--:|---|\n"
         .to_owned();
-    let changes = changes();
-    for change in &changes {
+    let changes = &*CHANGES;
+    for change in changes {
         let impact = change.impact();
         let unknown = |fate| {
             let mut of = impact.moved.iter().filter(|line| line.fate == fate);
@@ -318,7 +322,7 @@ fn page() -> String {
         );
     }
     page.push_str("\n## By which edges\n\nWho may run, and what that moved it takes.\n\n");
-    for change in &changes {
+    for change in changes {
         let edges = edges(change);
         if !edges.is_empty() {
             let _ = writeln!(page, "- {}: {}.", change.name, edges.join("; "));
@@ -385,8 +389,7 @@ fn the_page_of_costs_is_what_the_graph_says() {
 
 /// The steps that a change moves.
 fn moved(name: &str) -> BTreeSet<String> {
-    let changes = changes();
-    let change = changes.iter().find(|change| change.name == name);
+    let change = CHANGES.iter().find(|change| change.name == name);
     change.expect(name).moved()
 }
 
