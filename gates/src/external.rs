@@ -220,19 +220,21 @@ mod tests {
 
     impl Case {
         fn new() -> Self {
-            let dir = tempfile::tempdir().unwrap();
-            fs::create_dir(dir.path().join("product")).unwrap();
-            fs::write(dir.path().join("product/f"), "1").unwrap();
-            let row = arch_table::row("linux/amd64").unwrap();
+            let dir = tempfile::tempdir().expect("a directory");
+            fs::create_dir(dir.path().join("product")).expect("a directory");
+            fs::write(dir.path().join("product/f"), "1").expect("a file");
+            let row = arch_table::row("linux/amd64").expect("a row");
             let root = Root {
                 path: dir.path().join("product"),
                 label: Name::default(),
             };
-            let arch = Gate::named("arch").unwrap();
-            let mut good = arch.inspect(&row, &[root], &Object::new()).unwrap();
+            let arch = Gate::named("arch").expect("a gate");
+            let mut good = arch
+                .inspect(&row, &[root], &Object::new())
+                .expect("a report");
             good.external = Some(External {
                 gate: "device".to_owned(),
-                of: digest(&dir.path().join("product")).unwrap(),
+                of: digest(&dir.path().join("product")).expect("a digest"),
             });
             Self { dir, good }
         }
@@ -242,17 +244,17 @@ mod tests {
         }
 
         fn accepted(&self) -> Inspected {
-            let row = arch_table::row("linux/amd64").unwrap();
+            let row = arch_table::row("linux/amd64").expect("a row");
             let asked = Asked {
-                check: Gate::named("arch").unwrap(),
+                check: Gate::named("arch").expect("a gate"),
                 row: &row,
                 ask: &Object::new(),
                 of: External {
                     gate: "device".to_owned(),
-                    of: digest(&self.dir.path().join("product")).unwrap(),
+                    of: digest(&self.dir.path().join("product")).expect("a digest"),
                 },
             };
-            accept(&asked, &self.file()).unwrap()
+            accept(&asked, &self.file()).expect("a report")
         }
 
         /// What the file is refused for, as it is told.
