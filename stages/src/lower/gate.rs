@@ -539,11 +539,13 @@ impl Lowering<'_> {
     }
 }
 
-/// A path as a pattern that nothing else matches (`a.jso[n]`): where there is no such file the
-/// engine then copies nothing, which it allows for patterns alone.
+/// A path as a pattern that nothing else matches (`[g]ates/a.json`): where there is no such file
+/// the engine then copies nothing, which it allows for patterns alone. Its first character is the
+/// pattern, since the directory in front of the first pattern must be there (fsutil
+/// `copy.ResolveWildcards`).
 fn perhaps(path: &str) -> String {
     let mut chars = path.char_indices();
-    match chars.rfind(|(_, c)| !matches!(c, '/' | ']' | '^')) {
+    match chars.find(|(_, c)| !matches!(c, '/' | ']' | '^')) {
         Some((at, c)) => format!("{}[{c}]{}", &path[..at], &path[at + c.len_utf8()..]),
         None => path.to_owned(),
     }
@@ -556,9 +558,9 @@ mod tests {
     #[test]
     fn a_path_is_a_pattern_of_itself_alone() {
         for (path, pattern) in [
-            ("gates/device.json", "gates/device.jso[n]"),
+            ("gates/device.json", "[g]ates/device.json"),
             ("é", "[é]"),
-            ("a^]", "[a]^]"),
+            ("^]a", "^][a]"),
         ] {
             assert_eq!(perhaps(path), pattern);
         }

@@ -25,7 +25,7 @@ tree = ["/opt/app"]
 name = "copy"
 files = ["app/"]
 network = "none"
-run = ["cp", "-r", "app", "/opt/app"]
+run = ["sh", "-c", "mkdir /opt && cp -r app /opt"]
 [stage.image]
 from = "base"
 add = ["runtime"]
