@@ -154,6 +154,27 @@ pub(crate) fn lower_with(
     worker: Platform,
     exec: ExecOptions,
 ) -> Result<Lowered, Report> {
+    lower_from(
+        loaded,
+        plan,
+        facts,
+        caps,
+        worker,
+        exec,
+        lanegate("frontend"),
+    )
+}
+
+/// The same, with `lanegate` from elsewhere.
+pub(crate) fn lower_from(
+    loaded: &Loaded,
+    plan: &Plan,
+    facts: &Facts,
+    caps: &Caps,
+    worker: Platform,
+    exec: ExecOptions,
+    lanegate: Output,
+) -> Result<Lowered, Report> {
     let payloads = plan.payloads.iter().filter_map(|(name, fact)| match fact {
         PayloadFact::Absent => None,
         PayloadFact::Present { path, .. } => {
@@ -166,7 +187,7 @@ pub(crate) fn lower_with(
         caps,
         payloads: &payloads,
         context: Context::Session("session".into()),
-        lanegate: Some(lanegate()),
+        lanegate: Some(lanegate),
         worker,
         no_cache: &|_| false,
         exec,
@@ -174,8 +195,9 @@ pub(crate) fn lower_with(
     lower::lower(plan, facts, &loaded.sources, &host)
 }
 
-fn lanegate() -> Output {
-    let reference = format!("docker.io/lanekit/frontend:test@sha256:{}", "cd".repeat(32));
+/// `lanegate` in an image of this name.
+pub(crate) fn lanegate(image: &str) -> Output {
+    let reference = format!("docker.io/lanekit/{image}:test@sha256:{}", "cd".repeat(32));
     Image::new(
         reference.parse().expect("a reference"),
         Platform::new("linux", "amd64"),

@@ -24,6 +24,7 @@ mod outputs;
 mod payloads;
 mod pictures;
 mod properties;
+mod questions;
 mod shuffled;
 mod table;
 mod tags;
