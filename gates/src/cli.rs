@@ -303,7 +303,12 @@ fn run_assert(mut args: Parser) -> Result<Exit, Failure> {
         )));
     }
     let inspected: report::Inspected = report::read(&report_file)?;
-    let asserted = verdict::judge(&inspected, &loaded)?;
+    let asserted = verdict::judge(&inspected, &loaded).map_err(|failure| match failure {
+        Failure::Unreadable(why) => {
+            Failure::Unreadable(format!("{}: {why}", report_file.display()))
+        }
+        other => other,
+    })?;
     if let Some(file) = out.value {
         report::write(&asserted, &file)?;
     }
@@ -352,31 +357,33 @@ fn run_seal(mut args: Parser) -> Result<Exit, Failure> {
         }
         args::digest(digest)?;
     }
-    let mut end = Exit::Pass;
+    let (mut end, mut advice) = (Exit::Pass, String::new());
     for (gate, file) in files {
         let policy = policies.iter().find(|(name, _)| *name == gate);
         let expected = Expected {
             policy: policy.map(|(_, digest)| digest.clone()),
             gate,
         };
-        match verdict::sealed(&file, &expected) {
+        let exit = match verdict::sealed(&file, &expected) {
+            Ok(report) if report.verdict == report::Verdict::Pass => Exit::Pass,
+            Ok(report) if report.policy.resolved.effect.is_block() => {
+                say(&verdict::summary(&report));
+                verdict::exit(report.verdict)
+            }
             Ok(report) => {
-                let mut exit = verdict::exit(report.verdict);
-                if exit != Exit::Pass {
-                    say(&verdict::summary(&report));
-                }
-                if exit != Exit::Pass && !report.policy.resolved.effect.is_block() {
-                    say("this gate advises only: what waits for it goes on\n");
-                    exit = Exit::Pass;
-                }
-                end = end.worst(exit);
+                advice += &verdict::summary(&report);
+                advice += "this gate advises only: what waits for it goes on\n";
+                Exit::Pass
             }
             Err(failure) => {
                 say(&format!("error: gate {}: {failure}\n", expected.gate));
-                end = end.worst(failure.exit());
+                failure.exit()
             }
-        }
+        };
+        end = end.worst(exit);
     }
+    // Behind the reasons: it is none.
+    say(&advice);
     Ok(end)
 }
 

@@ -327,7 +327,8 @@ mod tests {
         let verdict = verdict::judge(&case.good, &policy.unwrap()).unwrap();
         report::write(&verdict, &case.file()).unwrap();
         assert!(
-            case.refused().contains("not a report of this stage"),
+            case.refused()
+                .contains("a report of `assert`, expected one of `inspect`"),
             "a verdict"
         );
 

@@ -34,6 +34,10 @@ pub enum Merge {
     Merge,
 }
 
+impl report::Staged for Merged {
+    const STAGE: &'static str = "merge";
+}
+
 /// A gate without a verdict that counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

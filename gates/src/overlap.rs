@@ -95,7 +95,8 @@ pub fn compare(parts: &[Part], rules: &Rules) -> Result<Compared, Failure> {
     for (part, tree) in parts.iter().enumerate() {
         let mut open = vec![(tree.path.clone(), Name::default())];
         while let Some((directory, above)) = open.pop() {
-            let unreadable = |error| Failure::io(&format!("{}: {above}", tree.stage), &error);
+            let shown = directory.display();
+            let unreadable = |error| Failure::io(&format!("{}: {shown}", tree.stage), &error);
             for entry in fs::read_dir(&directory).map_err(unreadable)? {
                 let entry = entry.map_err(unreadable)?;
                 entries += 1;

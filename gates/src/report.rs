@@ -147,11 +147,12 @@ impl Counts {
             (&mut self.unreadable, unreadable),
             (&mut self.zip_members, zip_members),
         ] {
-            *sum += part;
+            *sum = sum.saturating_add(*part);
         }
         for (sums, parts) in [(&mut self.by_class, by_class), (&mut self.by_kind, by_kind)] {
             for (key, part) in parts {
-                *sums.entry(key.clone()).or_default() += part;
+                let sum = sums.entry(key.clone()).or_default();
+                *sum = sum.saturating_add(*part);
             }
         }
     }
@@ -367,7 +368,23 @@ pub fn canonical<T: Serialize>(report: &T) -> Result<Vec<u8>, Failure> {
 /// # Errors
 /// [`Failure::Unreadable`] when the file cannot be written.
 pub fn write<T: Serialize>(report: &T, path: &Path) -> Result<(), Failure> {
-    fs::write(path, canonical(report)?).map_err(|e| Failure::io(&path.display().to_string(), &e))
+    let bytes = canonical(report)?;
+    let shown = path.display();
+    fs::write(path, bytes).map_err(|e| Failure::io(&format!("{shown} cannot be written"), &e))
+}
+
+/// A report of one stage.
+pub trait Staged: Serialize + DeserializeOwned {
+    /// What its `stage` says.
+    const STAGE: &'static str;
+}
+
+impl Staged for Inspected {
+    const STAGE: &'static str = "inspect";
+}
+
+impl Staged for Asserted {
+    const STAGE: &'static str = "assert";
 }
 
 /// Reads a report of the stage that `T` is for.
@@ -375,7 +392,7 @@ pub fn write<T: Serialize>(report: &T, path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// [`Failure::Unreadable`] when it is missing, larger than [`MAX_BYTES`], cut, edited, or of another
 /// schema or stage.
-pub fn read<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+pub fn read<T: Staged>(path: &Path) -> Result<T, Failure> {
     let shown = path.display().to_string();
     let io = |error| Failure::io(&shown, &error);
     let refuse = |why: String| Failure::Unreadable(format!("{shown}: {why}"));
@@ -389,6 +406,8 @@ pub fn read<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T, Failure> 
     #[derive(Deserialize)]
     struct Head {
         schema: String,
+        #[serde(default)]
+        stage: String,
     }
     let head: Head =
         serde_json::from_slice(&bytes).map_err(|e| refuse(format!("not a whole report: {e}")))?;
@@ -398,8 +417,15 @@ pub fn read<T: Serialize + DeserializeOwned>(path: &Path) -> Result<T, Failure> 
             head.schema
         )));
     }
-    let report: T = serde_json::from_slice(&bytes)
-        .map_err(|e| refuse(format!("not a report of this stage: {e}")))?;
+    if head.stage != T::STAGE {
+        return Err(refuse(format!(
+            "a report of `{}`, expected one of `{}`",
+            head.stage,
+            T::STAGE
+        )));
+    }
+    let report: T =
+        serde_json::from_slice(&bytes).map_err(|e| refuse(format!("not a whole report: {e}")))?;
     if canonical(&report)? != bytes {
         return Err(refuse("not as lanegate wrote it".to_owned()));
     }
@@ -458,6 +484,20 @@ mod tests {
             stage: Inspect::Inspect,
             target: "windows/arm64".to_owned(),
         }
+    }
+
+    #[test]
+    fn counts_of_two_parts_never_start_again_at_0() {
+        let mut counts = Counts {
+            by_class: BTreeMap::from([("passed".to_owned(), u64::MAX)]),
+            files: u64::MAX,
+            ..Counts::default()
+        };
+        counts.add(&counts.clone());
+        assert_eq!(
+            (counts.by_class["passed"], counts.files),
+            (u64::MAX, u64::MAX)
+        );
     }
 
     #[test]

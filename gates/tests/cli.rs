@@ -674,6 +674,77 @@ fn a_seal_wants_every_verdict_with_its_own_gate_and_policy() {
 }
 
 #[test]
+fn a_version_is_a_text_and_no_fraction() {
+    let tree = Tree::new(&[("README", Vec::new())]);
+    let root = format!("{}=", tree.root().display());
+    let deps = ["deps", "--target", "linux/amd64", "--root", &root, "--ask"];
+    let ran = lanegate(&[&deps[..], &["python=3.14", "--least", "1"]].concat());
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    let ran = lanegate(&[&deps[..], &["python=314", "--least", "1"]].concat());
+    assert_eq!(
+        ran.code,
+        Some(2),
+        "a whole number stays one: {}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_told_with_its_name() {
+    let run = Vertices::new(&product());
+    run.inspect();
+    run.assert(&[]);
+    let at = |path: &Path| path.display().to_string();
+    let (inspected, asserted) = (at(&run.inspected), at(&run.asserted));
+    let (policy, gone) = (at(&run.policy), at(&run.tree.file("gone/x.json")));
+    let tree = at(&run.tree.root());
+    let (sealed, trees) = (
+        format!("media={inspected}"),
+        [format!("a={tree}"), format!("b={gone}")],
+    );
+    let assert = ["assert", "--gate", "media", "--policy", &policy, "--report"];
+    let text = fs::read_to_string(&run.inspected).unwrap();
+    let other = at(&run.tree.file("other.json"));
+    fs::write(
+        &other,
+        text.replace("\"check-version\":", "\"check-version\":9"),
+    )
+    .unwrap();
+    let lines: [(&[&str], &str); 6] = [
+        (
+            &["seal", &sealed],
+            "a report of `inspect`, expected one of `assert`",
+        ),
+        (
+            &["show", &inspected],
+            "a report of `inspect`, expected one of `merge`",
+        ),
+        (
+            &[&assert[..], &[&asserted]].concat(),
+            "a report of `assert`, expected one of `inspect`",
+        ),
+        (
+            &[&assert[..], &[&inspected, "--out", &gone]].concat(),
+            "gone/x.json cannot be written: ",
+        ),
+        (
+            &[&assert[..], &[&other]].concat(),
+            "other.json: a foreign report: its check-version is",
+        ),
+        (
+            &["overlap", "--tree", &trees[0], "--tree", &trees[1]],
+            "gone/x.json: No such file",
+        ),
+    ];
+    for (args, told) in lines {
+        let ran = lanegate(args);
+        assert_eq!(ran.code, Some(4), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_forged_pass_contradicts_its_findings() {
     let run = Vertices::new(&product());
     run.tree.put("bin/wrong.dll", &fixture::dll(AMD64));

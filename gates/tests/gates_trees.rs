@@ -8,7 +8,7 @@ mod tree;
 use gates::policy::{Floor, Policy, SCHEMA};
 use gates::report::Verdict;
 use serde_json::{Value, json};
-use tree::{Tree, judge, look, told};
+use tree::{Tree, floored, judge, look, told};
 
 const ARM: &str = "windows/arm64";
 const LINUX: &str = "linux/amd64";
@@ -205,6 +205,15 @@ fn a_planted_value_is_found_in_files_names_links_and_zips() {
     );
 }
 
+#[test]
+fn nothing_was_looked_for_where_nothing_lies() {
+    let ask = json!({ "values": { "ENDPOINT": "http://cache.lan:8080/" } });
+    let tree = Tree::of(&[]);
+    assert_eq!(look("leak", LINUX, &tree, ask.clone()).counts.inspected, 0);
+    tree.put("a", b"");
+    assert_eq!(look("leak", LINUX, &tree, ask).counts.inspected, 2);
+}
+
 // ---- manifest
 
 #[test]
@@ -380,6 +389,21 @@ fn counts_floors_caps_and_sections_decide() {
     // 9: whatever failed was excused.
     assert_eq!(ids(json!({}), &[green[0], ("code", "1")]), ["TST003"]);
     assert_eq!(ids(json!({}), &[green[0], ("code", "none")]), ["TST002"]);
+}
+
+#[test]
+fn numbers_that_runs_claim_add_up_to_no_small_one() {
+    let half = "TESTS: passed=9223372036854775808 failed=0 skipped=9223372036854775808\n";
+    let tree = Tree::of(&[("a", half), ("b", half), ("code", "0")]);
+    let suite =
+        |name: &str| json!({ "name": name, "format": "lines", "output": name, "exit": "code" });
+    let ask = json!({ "suites": [suite("a"), suite("b")] });
+    let demand = json!({ "most": { "skipped": 3 } });
+    let capped = floored("tests", LINUX, &tree, ask, demand, "passed");
+    let found: Vec<&str> = capped.findings.iter().map(|f| f.id.as_str()).collect();
+    assert_eq!(found, ["TST007"]);
+    assert_eq!(capped.counts.by_class["passed"], u64::MAX);
+    assert_eq!(capped.floors[0].got, u64::MAX);
 }
 
 #[test]

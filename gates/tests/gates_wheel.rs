@@ -248,7 +248,7 @@ fn names_metadata_and_damaged_zips_are_found() {
         .iter()
         .map(|t| t[..6].to_owned())
         .collect();
-    assert_eq!(ids, ["WHL009", "WHL011", "WHL009", "WHL001"]);
+    assert_eq!(ids, ["WHL011", "WHL009", "WHL001"]);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn what_cannot_be_read_is_never_no_requirement() {
     }
     let tree = Tree::new();
     tree.put("a-1.0-py3-none-any.whl", b"no zip");
-    assert_eq!(told("deps", ARM, &tree, json!({"python": "3.14"})).len(), 2);
+    assert_eq!(told("deps", ARM, &tree, json!({"python": "3.14"})).len(), 1);
     let old = requiring("Requires-Python: <3.12\n");
     assert!(deps(&[old], &[])[0].starts_with("DEP006"));
 }

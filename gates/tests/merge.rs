@@ -131,6 +131,27 @@ fn text_tells_what_blocks_first() {
 }
 
 #[test]
+fn a_seal_tells_every_reason_in_order_and_what_is_only_advice_last() {
+    let lane = Lane::mixed();
+    let seal = |gates: &[&str]| {
+        let mut line = "seal".to_owned();
+        for gate in gates {
+            let file = lane.file(&format!("verdicts/{gate}.json"));
+            line += &format!(" {gate}={}", file.display());
+        }
+        lanegate(&words(&line))
+    };
+    let ran = seal(&["told", "short", "green", "red"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    insta::assert_snapshot!(ran.err);
+    let ran = seal(&["told", "green"]);
+    assert_eq!(ran.code, 0, "advice alone: {}", ran.err);
+    let ran = seal(&["short", "gone"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.starts_with("error: GEN003 "), "{}", ran.err);
+}
+
+#[test]
 fn numbers_that_a_report_claims_overflow_nothing() {
     let lane = Lane::mixed();
     let verdict = lane.file("verdicts/red.json");

@@ -169,7 +169,8 @@ const SHORT: [(&str, &str); 9] = [
     ("0.9.2342.19200300.100.1.25", "DC"),
 ];
 
-/// A name as text, its last part first; parts of one set with a `+` between them.
+/// A name as text, its last part first; parts of one set with a `+` between them. What has no
+/// short name, or is no text, stands as the bytes of its encoding: `2.5.4.17=#0C0131`.
 fn name(whole: &[u8]) -> Result<String, Broken> {
     let mut sets = Vec::new();
     for set in Fields::of(whole)?.rest(MOST)? {
@@ -178,9 +179,15 @@ fn name(whole: &[u8]) -> Result<String, Broken> {
             let mut attribute = Fields::of(attribute)?;
             let id = attribute.oid()?.to_string();
             let short = SHORT.iter().find(|(known, _)| *known == id);
-            let id = short.map_or(id.as_str(), |(_, short)| short);
-            let any = AnyRef::from_der(attribute.whole()?)?;
-            parts.push(format!("{id}={}", escaped(&characters(&any))));
+            let encoded = attribute.whole()?;
+            let text = characters(&AnyRef::from_der(encoded)?);
+            parts.push(match (short, text) {
+                (Some((_, short)), Some(text)) => format!("{short}={}", escaped(&text)),
+                (short, _) => {
+                    let id = short.map_or(id.as_str(), |(_, short)| short);
+                    format!("{id}=#{}", hex(encoded).to_uppercase())
+                }
+            });
         }
         sets.push(parts.join("+"));
     }
@@ -210,16 +217,65 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The text of a string, whatever its alphabet.
-fn characters(any: &AnyRef<'_>) -> String {
+/// The text of a string, whatever its alphabet; nothing when it is none.
+fn characters(any: &AnyRef<'_>) -> Option<String> {
     match any.header().tag() {
         Tag::BmpString => {
-            let units = any.value().chunks_exact(2);
-            let units = units.map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-            char::decode_utf16(units)
-                .map(|c| c.unwrap_or('\u{fffd}'))
-                .collect()
+            let (pairs, _) = any.value().as_chunks::<2>();
+            let units = pairs.iter().map(|pair| u16::from_be_bytes(*pair));
+            let text = char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}'));
+            Some(text.collect())
         }
-        _ => String::from_utf8_lossy(any.value()).into_owned(),
+        Tag::Utf8String
+        | Tag::NumericString
+        | Tag::PrintableString
+        | Tag::TeletexString
+        | Tag::Ia5String
+        | Tag::VisibleString
+        | Tag::GeneralString => Some(String::from_utf8_lossy(any.value()).into_owned()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One field in DER, shorter than 128 bytes.
+    fn field(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+        let value = parts.concat();
+        [&[tag, u8::try_from(value.len()).expect("short")], &*value].concat()
+    }
+
+    fn attribute(oid: &[u8], value: &[u8]) -> Vec<u8> {
+        field(0x30, &[&field(6, &[oid]), value])
+    }
+
+    #[test]
+    fn sets_are_joined_by_plus_and_what_has_no_short_name_stands_as_its_bytes() {
+        const COUNTRY: &[u8] = &[0x55, 4, 6];
+        const COMMON: &[u8] = &[0x55, 4, 3];
+        // The country where a company is registered: in certificates with extended validation.
+        const JURISDICTION: &[u8] = &[0x2b, 6, 1, 4, 1, 0x82, 0x37, 0x3c, 2, 1, 3];
+        let printable = |text: &str| field(0x13, &[text.as_bytes()]);
+        let bmp: Vec<u8> = "Ö,".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let whole = field(
+            0x30,
+            &[
+                &field(0x31, &[&attribute(JURISDICTION, &printable("DE"))]),
+                &field(
+                    0x31,
+                    &[
+                        &attribute(COMMON, &field(0x1e, &[&bmp])),
+                        &attribute(COUNTRY, &printable("DE")),
+                    ],
+                ),
+                &field(0x31, &[&attribute(COMMON, &field(2, &[&[7]]))]),
+            ],
+        );
+        assert_eq!(
+            name(&whole),
+            Ok(r"CN=#020107,CN=Ö\,+C=DE,1.3.6.1.4.1.311.60.2.1.3=#13024445".to_owned())
+        );
     }
 }

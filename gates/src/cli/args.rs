@@ -139,11 +139,16 @@ pub(super) fn usage(error: lexopt::Error) -> Failure {
     Failure::Usage(format!("{error} (lanegate --help tells what there is)"))
 }
 
-/// `KEY=VALUE` into `object`; a value that is not JSON is a string.
+/// `KEY=VALUE` into `object`. A value that is not JSON is a string, and so is what no gate's key
+/// can be: `python=3.14` is a version, and no number.
 pub(super) fn key(args: &mut Parser, object: &mut Object) -> Result<(), Failure> {
     let text = text(args)?;
     let (key, value) = pair(&text, "KEY=VALUE")?;
-    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+    let value = match serde_json::from_str(value) {
+        Ok(Value::Null) | Err(_) => Value::String(value.to_owned()),
+        Ok(Value::Number(number)) if !number.is_u64() => Value::String(value.to_owned()),
+        Ok(json) => json,
+    };
     match object.insert(key.to_owned(), value) {
         None => Ok(()),
         Some(_) => Err(Failure::Usage(format!("key `{key}` stands twice"))),
@@ -204,8 +209,9 @@ impl Forms {
         for (format, out) in &self.list {
             let bytes = format.of(merged, json)?;
             match out {
-                Some(file) => fs::write(file, bytes)
-                    .map_err(|e| Failure::io(&file.display().to_string(), &e))?,
+                Some(file) => fs::write(file, bytes).map_err(|e| {
+                    Failure::io(&format!("{} cannot be written", file.display()), &e)
+                })?,
                 None => super::print(&bytes)?,
             }
         }

@@ -582,7 +582,7 @@ mod tests {
 
     fn sample() -> fixture::Pe {
         fixture::Pe {
-            imports: vec![("a.dll", vec!["f", "#7"]), ("b.dll", vec!["g"])],
+            imports: vec![("a.dll", vec!["f", "#1031"]), ("b.dll", vec!["g"])],
             delayed: vec![("c.dll", vec!["h"])],
             delayed_v1: Vec::new(),
             exports: vec![
@@ -634,7 +634,7 @@ mod tests {
             let bytes = sample().dll(machine);
             let image = Image::open(bytes.as_slice()).unwrap();
             let imports: Vec<String> = image.imports().unwrap().iter().map(text).collect();
-            assert_eq!(imports, ["a.dll: f #7", "b.dll: g", "c.dll delayed: h"]);
+            assert_eq!(imports, ["a.dll: f #1031", "b.dll: g", "c.dll delayed: h"]);
         }
     }
 

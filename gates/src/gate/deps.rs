@@ -179,7 +179,10 @@ fn read(subject: &Name, contents: &Contents, env: &Environment, found: &mut Seen
         _ => None,
     };
     let Some(metadata) = metadata else {
-        found.wrong(UNREADABLE, subject, "it has no METADATA that could be read");
+        // Why it could not be read has been told.
+        if contents.faults.is_empty() {
+            found.wrong(UNREADABLE, subject, "it has no METADATA that could be read");
+        }
         return None;
     };
     let headers = Headers::read(metadata);

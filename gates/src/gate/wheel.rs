@@ -421,6 +421,9 @@ impl Wheel<'_> {
     fn info(&mut self, contents: &Contents, digests: &BTreeMap<Vec<u8>, (String, u64)>) {
         let infos = contents.dist_infos();
         let [info] = &infos[..] else {
+            if contents.members.is_empty() && !contents.faults.is_empty() {
+                return; // it could not be opened, which has been told
+            }
             let why = format!("{} directories *.dist-info, expected 1", infos.len());
             self.found.wrong(INFO, self.subject, why);
             return;

@@ -214,7 +214,21 @@ fn forwards_lead_somewhere_and_never_in_a_circle() {
         &windows(&[("f.dll", f("g.f")), g.clone()], json!({})),
         "IMP009 f.dll(g.f): g.dll does not",
     );
-    assert!(windows(&[("f.dll", f("g.g")), g], json!({})).is_empty());
+    assert!(windows(&[("f.dll", f("g.g")), g.clone()], json!({})).is_empty());
+    let far = ("h.dll", f("g.#1"));
+    assert!(windows(&[far.clone(), g.clone()], json!({})).is_empty());
+    let through = [("f.dll", f("h.#1")), far, g.clone()];
+    assert!(windows(&through, json!({})).is_empty());
+    one(
+        &windows(&[("f.dll", f("g.#7")), g.clone()], json!({})),
+        "IMP009 f.dll(g.#7): g.dll does not have #7",
+    );
+    let beyond = windows(&[("f.dll", f("h.#1")), ("h.dll", f("g.#7")), g], json!({}));
+    assert_eq!(
+        beyond.len(),
+        2,
+        "where it stands, and who relies on it: {beyond:#?}"
+    );
     let circle = windows(&[("f.dll", f("g.f")), ("g.dll", f("f.f"))], json!({}));
     assert_eq!(circle.len(), 2, "{circle:#?}");
     assert!(circle[0].contains("lead on"), "{circle:#?}");

@@ -599,6 +599,52 @@ fn what_osslsigncode_signs_holds() {
     }
 }
 
+/// A name's parts, however a tool orders those of one set.
+fn parts(name: &str) -> Vec<Vec<&str>> {
+    let mut sets: Vec<Vec<&str>> = name
+        .split(',')
+        .map(|set| set.split('+').collect())
+        .collect();
+    sets.iter_mut().for_each(|set| set.sort_unstable());
+    sets
+}
+
+#[test]
+fn openssl_writes_the_same_names() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.dll"), fixture::dll(ARM64)).unwrap();
+    // `x.` is there because openssl takes what stands before the first dot for a number of its own.
+    let config = "[req]\nprompt=no\ndistinguished_name=dn\nx509_extensions=ext\n\
+        [dn]\nx.1.2.3.4=odd\nC=DE\n+O=Example\nOU=a=b\nCN=Sign;er\n\
+        [ext]\nextendedKeyUsage=codeSigning\n";
+    fs::write(dir.path().join("config"), config).unwrap();
+    for args in [
+        "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -config config",
+        "x509 -in cert.pem -noout -subject -nameopt RFC2253,-esc_msb,utf8",
+    ] {
+        let Some((success, text)) = tool("openssl", dir.path(), args) else {
+            return;
+        };
+        assert!(success, "{text}");
+        fs::write(dir.path().join("said"), text).unwrap();
+    }
+    let sign = "sign -h sha256 -certs cert.pem -key key.pem -in a.dll -out b.dll";
+    match tool("osslsigncode", dir.path(), sign) {
+        Some((success, text)) => assert!(success, "{text}"),
+        None => return,
+    }
+    let report = inspect(&[("b.dll", &fs::read(dir.path().join("b.dll")).unwrap())]);
+    let mut classes = report.counts.by_class.keys();
+    let chain = classes
+        .find_map(|class| class.strip_prefix("chain "))
+        .unwrap();
+    let (_, ours) = chain.split_once(' ').unwrap();
+    let said = fs::read_to_string(dir.path().join("said")).unwrap();
+    let theirs = said.trim().strip_prefix("subject=").unwrap();
+    assert_eq!(parts(ours), parts(theirs));
+    assert!(theirs.contains("1.2.3.4=#"), "{theirs}");
+}
+
 #[test]
 fn explain_tells_who_signed_and_whether_it_holds() {
     let dll = fixture::dll(ARM64);

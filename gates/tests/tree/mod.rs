@@ -72,6 +72,19 @@ pub(crate) fn told(gate: &str, target: &str, tree: &Tree, ask: Value) -> Vec<Str
 /// A verdict with a floor of one thing.
 #[allow(dead_code)]
 pub(crate) fn judge(gate: &str, target: &str, tree: &Tree, ask: Value, demand: Value) -> Asserted {
+    floored(gate, target, tree, ask, demand, "inspected")
+}
+
+/// A verdict with a floor of one of what the gate counts.
+#[allow(dead_code)]
+pub(crate) fn floored(
+    gate: &str,
+    target: &str,
+    tree: &Tree,
+    ask: Value,
+    demand: Value,
+    what: &str,
+) -> Asserted {
     let ask = Gate::named(gate).unwrap().ask(&object(ask)).unwrap();
     let floor = Floor {
         broken: None,
@@ -86,7 +99,7 @@ pub(crate) fn judge(gate: &str, target: &str, tree: &Tree, ask: Value, demand: V
         demand: object(demand),
         effect: Default::default(),
         empty_ok: None,
-        floors: [("inspected".to_owned(), floor)].into(),
+        floors: [(what.to_owned(), floor)].into(),
         gate: "g".to_owned(),
         schema: SCHEMA.to_owned(),
         target: target.to_owned(),
