@@ -236,14 +236,14 @@ fn changes() -> Vec<Change> {
         change(
             "a new cache endpoint",
             amd64(),
-            from("LLVM", "final", &rocm_alone),
-            "a host setting is in no key; there it was an argument of every compile, 23 of 43 RUNs",
+            from("scoop", "final", &rocm_alone),
+            "a host setting is in no key; there it was an argument of every compile, 23 of 43 RUNs, and as the preseed's of the base from scoop on",
         ),
         change(
             "an edit of a helper of two steps",
             amd64().with_changed_file(helper),
             from("merge", "final", &rocm_alone),
-            "who reads it lists it; there it was in one set of modules for ten RUNs. The image carries the modules, so it copies them again",
+            "who reads it lists it; there it was in one set of modules for eight RUNs. The image carries the modules, so it copies them again",
         ),
         change(
             "a comment in versions.env",
@@ -258,7 +258,7 @@ fn changes() -> Vec<Change> {
         change(
             "the target from amd64 to arm64",
             example.manifest("winarm64", &[]),
-            from("ONNX Runtime", "merge", &[]),
+            [from("ONNX Runtime", "merge", &[]), vec!["final"]].concat(),
             "base, sdk and toolchain are one for both, here as there",
         ),
         Change {

@@ -14,6 +14,7 @@ mod costs;
 mod discipline;
 mod edges;
 mod floors;
+mod gates;
 mod llb;
 mod plans;
 mod policies;

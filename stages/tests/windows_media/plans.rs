@@ -1,60 +1,110 @@
 //! What every lane does, step by step, as tables that people read.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use stages::keys::{By, Kind, Manifest};
+use stages::plan::PlannedOutput;
 
+use crate::common::{plan, request};
 use crate::example::{Example, LANES, directory, text};
 
-/// A step a paragraph: what it stands on, what it sees, and the names of its variables.
-fn table(manifest: &Manifest) -> String {
+/// A step a paragraph: what it stands on, what it sees besides, and what it runs. Of what is pinned the name alone, so
+/// that a pin moves no table.
+fn table(example: &Example, manifest: &Manifest) -> String {
+    let pins = example.graph().pins;
+    let shown = |name: &str, value: &str| {
+        // Short values stand for too much.
+        let mut long = pins.iter().filter(|(_, pin)| pin.value.len() > 4);
+        match long.find(|(_, pin)| pin.value == value) {
+            Some((pin, _)) => format!("{name}=${{{pin}}}"),
+            None => format!("{name}={value}"),
+        }
+    };
+    let nodes = manifest.by_id();
     let mut text = String::new();
     for node in &manifest.nodes {
-        match node.kind {
-            Kind::Step | Kind::Copy | Kind::Merge | Kind::Image => {}
-            Kind::Git | Kind::Tree | Kind::Inspect | Kind::Assert => continue,
+        if matches!(node.kind, Kind::Git | Kind::Inspect | Kind::Assert) {
+            continue;
         }
         let _ = writeln!(text, "{}", node.id);
-        for (place, input) in &node.inputs {
+        let mut under = None;
+        for (place, input) in node.inputs.iter() {
             let by = match input.by {
                 By::Key => "stands on",
                 By::Content => "takes",
             };
-            let _ = writeln!(text, "  {by} {} {}", input.node, place);
+            if place == "root" {
+                under = nodes.get(input.node.as_str());
+            }
+            let _ = writeln!(text, "  {by} {} {place}", input.node);
         }
         for file in node.files.values().filter(|file| !file.path.is_empty()) {
             let _ = writeln!(text, "  reads {}", file.path);
         }
-        let of = |prefix: &'static str| {
-            let names = node
-                .components
-                .keys()
-                .filter_map(move |name| name.strip_prefix(prefix));
-            names.collect::<Vec<_>>().join(" ")
-        };
-        for (what, names) in [
-            ("env", of("env.")),
-            ("host", of("host.")),
-            ("cache", of("cache.")),
-        ] {
-            if !names.is_empty() {
-                let _ = writeln!(text, "  {what} {names}");
+        let (mut lines, mut pinned, mut host) = (String::new(), Vec::new(), Vec::new());
+        for (name, value) in node.components.iter() {
+            let inherited = under.is_some_and(|under| under.components.get(name) == Some(value));
+            match name.split_once('.') {
+                Some(("host", name)) => host.push(name),
+                Some(("env", name)) if pins.get(name).is_some_and(|pin| pin.value == *value) => {
+                    pinned.push(name)
+                }
+                Some(("env", _)) if inherited => {}
+                Some(("env", name)) => _ = writeln!(lines, "  env {}", shown(name, value)),
+                _ if name == "command" => _ = writeln!(lines, "  runs {value}"),
+                // What the test says of the base image, and what all have.
+                _ if ["image", "os-version", "platform", "network", "cwd", "user"]
+                    .contains(&name.as_str()) => {}
+                _ => _ = writeln!(lines, "  {name} {value}"),
             }
         }
+        for (what, names) in [("pins", pinned), ("host", host)] {
+            if !names.is_empty() {
+                let _ = writeln!(text, "  {what} {}", names.join(" "));
+            }
+        }
+        text.push_str(&lines);
     }
-    text
+    text.replace(" \n", "\n")
+}
+
+const STAMPS: [(&str, &str); 2] = [
+    ("BUILD_DATE", "2026-12-03T00:00:00Z"),
+    ("VCS_REF", "0123456"),
+];
+
+/// What an image of this target says of itself.
+fn config(example: &Example, target: &str) -> String {
+    let (plan, _) = plan(&example.graph(), &request(target, &STAMPS)).expect("a plan");
+    let PlannedOutput::Product { config, .. } = plan.output else {
+        panic!("{target} has no image");
+    };
+    let json: Value = serde_json::from_slice(&config.to_image("windows/amd64")).expect("JSON");
+    let text = serde_json::to_string_pretty(&json["config"]).expect("JSON");
+    format!("{text}\n")
 }
 
 #[test]
 fn the_plan_of_every_lane() {
     let example = Example::read();
     for lane in LANES {
-        insta::assert_snapshot!(lane.replace('/', "-"), table(&example.manifest(lane, &[])));
+        let table = table(&example, &example.manifest(lane, &[]));
+        insta::assert_snapshot!(lane.replace('/', "-"), table);
     }
     let nospikes = example.manifest("winamd64-rocm", &[("spikes", "false")]);
-    insta::assert_snapshot!("winamd64-rocm-nospikes", table(&nospikes));
+    insta::assert_snapshot!("winamd64-rocm-nospikes", table(&example, &nospikes));
     let stock = example.manifest("winamd64", &[("stock-llvm", "true")]);
-    insta::assert_snapshot!("winamd64-stock", table(&stock));
+    insta::assert_snapshot!("winamd64-stock", table(&example, &stock));
+}
+
+#[test]
+fn what_images_say_of_themselves() {
+    let example = Example::read();
+    for lane in ["winamd64-rocm", "winarm64"] {
+        insta::assert_snapshot!(format!("config-{lane}"), config(&example, lane));
+    }
 }
 
 /// The lines of a stage: its table, and what follows up to a table of something else.
@@ -94,16 +144,24 @@ fn every_stage_is_in_the_readers_table() {
     }
 }
 
+/// What comes out of a lane in parts is of one graph: none of them stands on another one's yesterday.
 #[test]
-fn a_bundle_and_an_image_share_every_step() {
+fn all_outputs_of_a_lane_share_every_step() {
     let example = Example::read();
-    let image = example.manifest("winarm64", &[]);
-    let keys = image.by_id();
-    let bundle = example.manifest("winarm64/bundle", &[]).nodes.into_iter();
-    for node in bundle.filter(|node| matches!(node.kind, Kind::Step | Kind::Tree)) {
-        if let Some(other) = keys.get(node.id.as_str()) {
-            assert_eq!(node.key, other.key, "{}", node.id);
+    let graph = example.graph();
+    for (lane, declared) in &graph.lanes {
+        let mut keys = BTreeMap::new();
+        for output in declared.outputs.keys() {
+            let nodes = example.manifest(&format!("{lane}/{output}"), &[]).nodes;
+            let made = nodes
+                .into_iter()
+                .filter(|node| matches!(node.kind, Kind::Step | Kind::Tree));
+            for node in made {
+                let known = keys.entry(node.id.clone()).or_insert(node.key.clone());
+                assert_eq!(*known, node.key, "{lane}/{output}: {}", node.id);
+            }
         }
+        assert!(keys.len() >= 10, "{lane}: {} nodes", keys.len());
     }
 }
 
