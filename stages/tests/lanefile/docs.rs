@@ -17,7 +17,7 @@ use crate::common::{Loaded, load, lower_with, plan_with};
 
 const RULES: &str = include_str!("../../../docs/rules.md");
 const REFERENCE: &str = include_str!("../../../docs/lanefile.md");
-const OPTIONS: &str = include_str!("../../../tests/tests/engine/options.rs");
+const OPTIONS: &str = include_str!("../../../tests/tests/engine/options/mod.rs");
 const README: &str = include_str!("../../../README.md");
 const HELLO: &str = include_str!("../../../examples/hello/lanes.toml");
 const DIAG: &str = include_str!("../../src/diag.rs");
@@ -190,9 +190,9 @@ fn the_readme_shows_the_smallest_lane_file_as_it_is() {
 #[test]
 fn the_table_of_options_is_the_one_that_is_run() {
     let run: Vec<(&str, &str)> = OPTIONS
-        .split("row(\"")
-        .skip(1)
-        .filter_map(|row| {
+        .lines()
+        .filter_map(|line| {
+            let (_, row) = line.split_once(": \"--")?;
             let mut words = row.split('"');
             Some((words.next()?, words.nth(1)?))
         })
@@ -205,7 +205,10 @@ fn the_table_of_options_is_the_one_that_is_run() {
         .take_while(|line| line.starts_with('|'))
         .filter_map(|line| {
             let mut cells = line.split('|').map(str::trim).skip(1);
-            Some((cells.next()?.trim_matches('`'), cells.next()?))
+            Some((
+                cells.next()?.trim_matches('`').strip_prefix("--")?,
+                cells.next()?,
+            ))
         })
         .collect();
     assert!(run.len() > 30, "{run:?}");

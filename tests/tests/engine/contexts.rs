@@ -45,7 +45,7 @@ fn build(args: &[&str], input: &[u8]) -> Said {
     buildx(&setup.engine, &all, &[], input)
 }
 
-fn tar(files: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (path, text) in files {
         let mut header = tar::Header::new_gnu();
@@ -59,7 +59,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A server of files in a directory, on loopback, until it is dropped.
-struct Server {
+pub(crate) struct Server {
     address: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}/{path}", self.address)
     }
 }
@@ -133,7 +133,7 @@ fn git(directory: &Path, args: &[&str]) {
 }
 
 /// A server with a bare repository `graph.git`, whose directory `sub` has the lane file.
-fn repository(text: &str) -> (Example, Server) {
+pub(crate) fn repository(text: &str) -> (Example, Server) {
     let example = Example::of("");
     let work = example.file("work");
     std::fs::create_dir_all(work.join("sub")).expect("a directory");
@@ -154,7 +154,7 @@ fn repository(text: &str) -> (Example, Server) {
     (example, server)
 }
 
-fn here(shows: &str) -> bool {
+pub(crate) fn here(shows: &str) -> bool {
     Setup::get().is_private()
         || skipped::<()>(shows, "this engine may run on another machine").is_some()
 }

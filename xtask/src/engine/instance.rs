@@ -207,14 +207,44 @@ impl Instance {
             "ip-masq": false,
             "userland-proxy": false,
             // A record that is collected would look like a step that had to run.
-            "builder": { "gc": { "enabled": false } },
+            "builder": {
+                "gc": { "enabled": false },
+                // What a caller may then ask for by `--allow`: nothing is given to who does not.
+                "entitlements": { "network-host": true, "security-insecure": true, "device": true },
+            },
+            "cdi-spec-dirs": [self.state.join("cdi")],
             "features": { "containerd-snapshotter": self.store == Store::Containerd },
         });
         dockerd["storage-driver"] = self.storage_driver()?.into();
+        self.devices()?;
         fs::write(
             self.state.join("daemon.json"),
             serde_json::to_vec_pretty(&dockerd)?,
         )?;
+        Ok(())
+    }
+
+    /// Two devices that are none (`/dev/null` by another name, and a variable): `open` is for everybody, `kept` for callers
+    /// that ask for it.
+    fn devices(&self) -> Result<()> {
+        let device = |name: &str| {
+            json!({
+                "name": name,
+                "annotations": { "org.mobyproject.buildkit.device.autoallow": (name == "open").to_string() },
+                "containerEdits": {
+                    "env": [format!("THING={name}")],
+                    "deviceNodes": [{ "path": "/dev/thing", "hostPath": "/dev/null" }],
+                },
+            })
+        };
+        let spec = json!({
+            "cdiVersion": "0.6.0",
+            "kind": "lanekit.test/device",
+            "devices": [device("open"), device("kept")],
+        });
+        let place = self.state.join("cdi");
+        fs::create_dir_all(&place)?;
+        fs::write(place.join("device.json"), serde_json::to_vec_pretty(&spec)?)?;
         Ok(())
     }
 

@@ -12,7 +12,9 @@ const CARRIED: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Location {
+    #[serde(skip_serializing_if = "is_zero")]
     source_index: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     ranges: Vec<Range>,
 }
 
@@ -22,11 +24,16 @@ struct Range {
     end: Position,
 }
 
-/// A line counted from 1, and a character counted from 0.
+/// A line, counted from 1. The character, counted from 0, is left out where it is the first one, as protobuf's JSON does;
+/// ours always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct Position {
     line: u32,
-    character: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The files that locations point into, in the order of their first use; the lane file comes first.
@@ -57,7 +64,7 @@ impl<'a> Files<'a> {
             self.used.len() - 1
         });
         let (first, last) = self.sources.lines(span);
-        let at = |line| Position { line, character: 0 };
+        let at = |line| Position { line };
         let range = Range {
             start: at(first),
             end: at(last),
@@ -117,6 +124,7 @@ struct Target {
     name: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     default: bool,
+    #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     platform: String,
     location: Location,
@@ -161,7 +169,9 @@ pub(super) struct Outline {
 #[derive(Debug, Serialize)]
 struct Arg {
     name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     value: String,
     location: Location,
 }
