@@ -18,7 +18,7 @@ pub use include::{Entry, MAX_INCLUDED, MAX_INCLUDED_BYTES, Walk};
 pub use inputs::{ABSENT, Fetch, PRESENT, Payload, Sum, sha256_of};
 pub use lint::{AllowLint, Files, PinDemand, PinRule};
 pub use model::*;
-pub use mounts::{Access, Cache, Guarded, Sandbox, Sharing, Tmpfs};
+pub use mounts::{Access, Cache, Device, Guarded, Sandbox, Sharing, Tmpfs};
 pub(crate) use parse::context_path;
 pub use parse::{parse, parse_included};
 pub use pins::{Pin, Pins, parse_pins};

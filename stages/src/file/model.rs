@@ -173,7 +173,7 @@ pub struct Brings {
     /// Host settings.
     pub host: Vec<Text>,
     /// Constants.
-    pub env: BTreeMap<String, Template>,
+    pub env: BTreeMap<String, LaneText>,
     /// Some pins as a file.
     pub pins_file: Option<PinsFile>,
     /// Cache mounts.
@@ -193,6 +193,8 @@ pub struct PinsFile {
     pub at: Template,
     /// Which pins: names and patterns.
     pub keys: Vec<Text>,
+    /// In which lanes it is there.
+    pub when: Option<When>,
     /// Where it was written.
     pub span: Span,
 }
@@ -379,19 +381,19 @@ pub enum EnvChange {
     /// A list (PATH and its like): set, or added before and after what is inherited.
     List {
         /// Replaces what is inherited.
-        set: Option<Vec<EnvPart>>,
+        set: Option<Vec<LaneText>>,
         /// Comes first.
-        prepend: Vec<EnvPart>,
+        prepend: Vec<LaneText>,
         /// Comes last.
-        append: Vec<EnvPart>,
+        append: Vec<LaneText>,
     },
     /// The variable is not there any more.
     Unset,
 }
 
-/// A part of a list.
+/// A text that perhaps only some lanes have.
 #[derive(Debug, Clone)]
-pub struct EnvPart {
+pub struct LaneText {
     /// Its text.
     pub text: Template,
     /// In which lanes it is there.
@@ -400,7 +402,7 @@ pub struct EnvPart {
 
 impl EnvChange {
     /// The parts of a list, in no order.
-    pub fn parts(&self) -> impl Iterator<Item = &EnvPart> {
+    pub fn parts(&self) -> impl Iterator<Item = &LaneText> {
         let lists = match self {
             Self::List {
                 set,
@@ -483,6 +485,8 @@ pub struct Conflict {
     pub take: Take,
     /// Why.
     pub why: Text,
+    /// In which lanes it counts.
+    pub when: Option<When>,
 }
 
 /// Which of several trees counts.
@@ -498,11 +502,11 @@ pub enum Take {
 #[derive(Debug, Clone, Default)]
 pub struct ImageTable {
     /// Environment.
-    pub env: BTreeMap<String, Template>,
+    pub env: BTreeMap<String, LaneText>,
     /// Labels.
-    pub labels: BTreeMap<String, Template>,
+    pub labels: BTreeMap<String, LaneText>,
     /// Annotations of the manifest.
-    pub annotations: BTreeMap<String, Template>,
+    pub annotations: BTreeMap<String, LaneText>,
     /// Entrypoint.
     pub entrypoint: Option<Vec<Template>>,
     /// Command.
@@ -516,11 +520,30 @@ pub struct ImageTable {
     /// The signal that ends it.
     pub stop_signal: Option<Template>,
     /// Directories that are volumes of a container.
-    pub volumes: Vec<Template>,
+    pub volumes: Vec<LaneText>,
     /// Ports: `8080/tcp`.
-    pub ports: Vec<String>,
+    pub ports: Vec<Port>,
     /// How an engine sees whether a container is well.
     pub healthcheck: Option<Healthcheck>,
+}
+
+impl ImageTable {
+    /// The conditions of its entries.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &When> {
+        let named = [&self.env, &self.labels, &self.annotations];
+        let entries = named.into_iter().flat_map(BTreeMap::values);
+        let entries = entries.chain(&self.volumes).flat_map(|entry| &entry.when);
+        entries.chain(self.ports.iter().flat_map(|port| &port.when))
+    }
+}
+
+/// A port of a container.
+#[derive(Debug, Clone)]
+pub struct Port {
+    /// With its protocol: `8080/tcp`.
+    pub port: String,
+    /// In which lanes it is there.
+    pub when: Option<When>,
 }
 
 /// How an engine sees whether a container is well.

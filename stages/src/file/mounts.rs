@@ -90,7 +90,7 @@ pub struct Tmpfs {
 }
 
 /// What a command may do besides reading and writing files. Part of its key, but for addresses.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Sandbox {
     /// Whether it has the host's privileges.
     pub insecure: bool,
@@ -100,6 +100,17 @@ pub struct Sandbox {
     pub ulimits: Vec<(String, i64, i64)>,
     /// Size of `/dev/shm` in bytes.
     pub shm_size: Option<NonZeroU64>,
-    /// Devices by their CDI names, and whether it can do without.
-    pub devices: Vec<(String, bool)>,
+    /// Devices.
+    pub devices: Vec<Device>,
+}
+
+/// A device of the host.
+#[derive(Debug, Clone)]
+pub struct Device {
+    /// Its CDI name.
+    pub name: String,
+    /// Whether the command can do without.
+    pub optional: bool,
+    /// In which lanes it is there.
+    pub when: Option<When>,
 }

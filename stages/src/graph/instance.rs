@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::templates::{templates_of_brings, templates_of_step, templates_of_work};
-use super::{Graph, Setting, brings_conditions, entry_conditions, slots};
+use super::{Graph, Setting, brings_conditions, device_conditions, entry_conditions, slots};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Attribute, Brings, Command, FileSource, From, Stage, Step, When};
 use crate::text::{ArgEntry, LaneField, Template, ValueRef};
@@ -217,6 +217,7 @@ impl<'g> Reads<'_, 'g> {
                 }
             }
         }
+        self.whens(device_conditions(step));
         let graph = self.setting.graph;
         let kits = step
             .kits

@@ -332,8 +332,9 @@ impl Graph {
     fn conditions_of_parts(&self) -> Vec<&When> {
         let mut all: Vec<&When> = Vec::new();
         for stage in self.stages.values() {
-            all.extend(entry_conditions(stage));
-            all.extend(stage.steps.iter().flat_map(|step| &step.when));
+            all.extend(entry_conditions(stage).chain(stage.image.conditions()));
+            let steps = stage.steps.iter();
+            all.extend(steps.flat_map(|step| device_conditions(step).chain(&step.when)));
         }
         all.extend(self.brings().flat_map(brings_conditions));
         all.extend(self.kits.values().flat_map(|kit| &kit.when));
@@ -430,30 +431,33 @@ impl Graph {
     }
 }
 
-/// The conditions of a stage: its own, and those of its steps and entries.
+/// The conditions of a stage: its own, and those of its steps, its entries and its image's.
 fn stage_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
-    let steps = stage
-        .steps
-        .iter()
-        .flat_map(|step| brings_conditions(&step.sees).chain(&step.when));
-    stage
-        .when
-        .iter()
-        .chain(entry_conditions(stage))
-        .chain(steps)
+    let steps = stage.steps.iter().flat_map(|step| {
+        let entries = brings_conditions(&step.sees).chain(device_conditions(step));
+        entries.chain(&step.when)
+    });
+    let entries = entry_conditions(stage).chain(stage.image.conditions());
+    stage.when.iter().chain(entries).chain(steps)
 }
 
-/// The conditions of a stage's entries: neither its own nor those of its steps.
+/// The conditions of the devices of a step.
+fn device_conditions(step: &Step) -> impl Iterator<Item = &When> {
+    step.sandbox.devices.iter().flat_map(|device| &device.when)
+}
+
+/// The conditions of a stage's entries: neither its own nor those of its steps and its image.
 fn entry_conditions(stage: &Stage) -> impl Iterator<Item = &When> {
     let parts = stage.merge.iter().chain(&stage.add);
     let parts = parts.flat_map(|part| &part.when);
     let tree = stage.tree.iter().flat_map(|entry| &entry.when);
+    let conflicts = stage.conflict.iter().flat_map(|conflict| &conflict.when);
     let edits = stage.env.values();
     let edits = edits.flat_map(|edit| {
         let parts = edit.change.parts().flat_map(|part| &part.when);
         edit.when.iter().chain(parts)
     });
-    tree.chain(parts).chain(edits)
+    tree.chain(parts).chain(conflicts).chain(edits)
 }
 
 /// The conditions of what a step sees or a kit brings.
@@ -464,7 +468,10 @@ fn brings_conditions(brings: &Brings) -> impl Iterator<Item = &When> {
     let guarded = brings.secret.iter().chain(&brings.ssh);
     let guarded = guarded.flat_map(|mount| &mount.when);
     let memory = brings.tmpfs.iter().flat_map(|mount| &mount.when);
-    files.chain(uses).chain(caches).chain(guarded).chain(memory)
+    let env = brings.env.values().flat_map(|entry| &entry.when);
+    let pins = brings.pins_file.iter().flat_map(|file| &file.when);
+    let mounts = caches.chain(guarded).chain(memory).chain(pins);
+    files.chain(uses).chain(env).chain(mounts)
 }
 
 fn text(name: &Spanned<String>) -> Spanned<&str> {

@@ -85,7 +85,10 @@ impl<'g> Setting<'g> {
         let graph = self.graph;
         let named = graph.edges(stage).into_iter();
         let others = named.filter_map(|(name, _)| graph.stages.get(&name.value)?.when.as_ref());
-        let whens = super::entry_conditions(stage).chain(&stage.when);
+        let image = stage.image.conditions();
+        let whens = super::entry_conditions(stage)
+            .chain(image)
+            .chain(&stage.when);
         let mut found: BTreeSet<&str> = self.payloads_in(whens.chain(others)).collect();
         let mut texts = |text: &'g Template| found.extend(named_in(text));
         super::templates::templates_of(stage, &mut texts);
@@ -95,6 +98,7 @@ impl<'g> Setting<'g> {
             if !self.holds(step.when.as_ref()) {
                 continue;
             }
+            found.extend(self.payloads_in(super::device_conditions(step)));
             found.extend(
                 step.file()
                     .and_then(FileStep::payload)

@@ -48,7 +48,8 @@ fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template))
 fn stamped(stage: &Stage) -> impl Iterator<Item = &Template> {
     let image = &stage.image;
     let values = image.env.values().chain(image.labels.values());
-    values.chain(image.annotations.values())
+    let values = values.chain(image.annotations.values());
+    values.map(|entry| &entry.text)
 }
 
 /// The other texts of a config.
@@ -67,7 +68,8 @@ pub(super) fn plain(stage: &Stage) -> impl Iterator<Item = &Template> {
         },
         Some(Healthcheck::None) | None => Vec::new(),
     };
-    let texts = texts.chain(&image.stop_signal).chain(&image.volumes);
+    let volumes = image.volumes.iter().map(|entry| &entry.text);
+    let texts = texts.chain(&image.stop_signal).chain(volumes);
     lists.flatten().chain(texts).chain(health)
 }
 
@@ -85,7 +87,7 @@ pub(super) fn templates_of_step<'a>(step: &'a Step, each: &mut impl FnMut(&'a Te
 
 /// Calls `each` for every text with values that a step or kit has.
 pub(super) fn templates_of_brings<'a>(brings: &'a Brings, each: &mut impl FnMut(&'a Template)) {
-    brings.env.values().for_each(&mut *each);
+    brings.env.values().for_each(|entry| each(&entry.text));
     brings
         .files
         .iter()

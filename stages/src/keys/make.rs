@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{
     By, Draft, FileKey, GitKey, ImageKey, Input, Kind, Manifest, Node, PayloadKey, SCHEMA, short,
 };
-use crate::file::{Access, Network, Sandbox, Sharing};
+use crate::file::{Access, Device, Network, Sandbox, Sharing};
 use crate::lower::{ExecOptions, REPORT};
 use crate::plan::{
     CacheMount, Commit, CopiedPart, CopySource, Facts, FileCopy, FileWork, GitSource, GuardedMount,
@@ -485,7 +485,7 @@ impl Maker<'_> {
         for (name, soft, hard) in ulimits {
             made_of.put(format!("ulimit.{name}"), format!("{soft}:{hard}"));
         }
-        for (name, optional) in devices {
+        for Device { name, optional, .. } in devices {
             let need = if *optional { "optional" } else { "required" };
             made_of.put(format!("device.{name}"), need);
         }

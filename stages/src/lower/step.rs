@@ -144,8 +144,8 @@ impl Lowering<'_> {
         for (name, soft, hard) in &sandbox.ulimits {
             exec = exec.ulimit(name, *soft, *hard);
         }
-        for (name, optional) in &sandbox.devices {
-            exec = exec.device(name, *optional);
+        for device in &sandbox.devices {
+            exec = exec.device(&device.name, device.optional);
         }
         match sandbox.shm_size.or(self.host.exec.shm_size) {
             Some(size) => exec.mount("/dev/shm", Tmpfs::new().size(size)),

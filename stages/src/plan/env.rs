@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
-use crate::file::{EnvChange, EnvEdit, EnvPart};
+use crate::file::{EnvChange, EnvEdit, LaneText};
 
 impl Planner<'_, '_> {
     /// Edits a variable of what a stage starts with; `before` is what it was for all edits.
@@ -48,7 +48,7 @@ impl Planner<'_, '_> {
     fn list(
         &mut self,
         variable: &str,
-        [set, prepend, append]: [Option<&[EnvPart]>; 3],
+        [set, prepend, append]: [Option<&[LaneText]>; 3],
         before: &BTreeMap<String, String>,
     ) -> Option<String> {
         let first = self.parts_of(prepend, before)?;
@@ -75,7 +75,7 @@ impl Planner<'_, '_> {
     /// The parts that the lane has.
     fn parts_of(
         &mut self,
-        parts: Option<&[EnvPart]>,
+        parts: Option<&[LaneText]>,
         before: &BTreeMap<String, String>,
     ) -> Option<Vec<String>> {
         let setting = &self.selection.setting;

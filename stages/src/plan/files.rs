@@ -33,6 +33,9 @@ pub(super) fn plan(
         }
     }
     for file in sees.iter().filter_map(|brings| brings.pins_file.as_ref()) {
+        if !planner.selection.setting.holds(file.when.as_ref()) {
+            continue;
+        }
         if let Some((mount, entry)) = pins(planner, file, env) {
             put(&mut files, mount, entry, &file.span, &mut planner.report);
         }

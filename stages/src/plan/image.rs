@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ImageConfig;
 use super::build::{Inherited, Planner};
-use crate::file::{HealthTest, HealthTimes, Healthcheck, Stage};
+use crate::file::{HealthTest, HealthTimes, Healthcheck, LaneText, Stage, When};
 use crate::text::{Template, ValueRef};
 
 impl Planner<'_, '_> {
@@ -23,8 +23,8 @@ impl Planner<'_, '_> {
             ..
         } = inherited;
         let image = &stage.image;
-        for (name, template) in &image.env {
-            if let Some(value) = texts.stamped(template) {
+        for (name, entry) in &image.env {
+            if let Some(value) = texts.stamped(entry) {
                 config.set_env(name, &value);
             }
         }
@@ -32,8 +32,8 @@ impl Planner<'_, '_> {
             (&image.labels, &mut config.labels),
             (&image.annotations, annotations),
         ] {
-            for (name, template) in names {
-                if let Some(value) = texts.stamped(template) {
+            for (name, entry) in names {
+                if let Some(value) = texts.stamped(entry) {
                     to.insert(name.clone(), value);
                 }
             }
@@ -58,11 +58,17 @@ impl Planner<'_, '_> {
         if let Some(signal) = texts.one(image.stop_signal.as_ref()) {
             config.put("StopSignal", signal.into());
         }
-        for volume in texts.list(&image.volumes) {
-            config.member("Volumes", volume);
+        for entry in &image.volumes {
+            if texts.here(entry.when.as_ref())
+                && let Some(volume) = texts.one(Some(&entry.text))
+            {
+                config.member("Volumes", volume);
+            }
         }
         for port in &image.ports {
-            config.member("ExposedPorts", port.clone());
+            if texts.here(port.when.as_ref()) {
+                config.member("ExposedPorts", port.port.clone());
+            }
         }
         if let Some(health) = &image.healthcheck {
             config.put("Healthcheck", texts.health(health));
@@ -86,9 +92,14 @@ impl Texts<'_, '_, '_> {
         templates.iter().filter_map(|t| self.one(Some(t))).collect()
     }
 
-    /// A text that is left out where one of its stamps is not given.
-    fn stamped(&mut self, template: &Template) -> Option<String> {
+    fn here(&self, when: Option<&When>) -> bool {
+        self.planner.selection.setting.holds(when)
+    }
+
+    /// A text that is left out in lanes without it, and where one of its stamps is not given.
+    fn stamped(&mut self, entry: &LaneText) -> Option<String> {
         let selection = self.planner.selection;
+        let template = &entry.text;
         let missing = |value: &ValueRef| match value {
             ValueRef::Arg(name) | ValueRef::Named(name) => {
                 let stamp = selection.graph.args.get(name).is_some_and(|arg| arg.stamp);
@@ -96,7 +107,7 @@ impl Texts<'_, '_, '_> {
             }
             _ => false,
         };
-        if template.values().any(missing) {
+        if !self.here(entry.when.as_ref()) || template.values().any(missing) {
             return None;
         }
         self.one(Some(template))

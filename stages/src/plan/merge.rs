@@ -73,6 +73,9 @@ pub(super) fn plan<'g>(planner: &mut Planner<'_, 'g>, stage: &'g Stage) -> Merge
         fold: windows,
     };
     for conflict in &stage.conflict {
+        if !planner.selection.setting.holds(conflict.when.as_ref()) {
+            continue;
+        }
         let Some(pattern) = pattern(planner, &conflict.path) else {
             continue;
         };

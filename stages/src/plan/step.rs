@@ -8,7 +8,7 @@ use super::tree::inside;
 use super::{HostSetting, PlannedStep, Work, file_step, mounts, uses};
 use super::{command, files, windows};
 use crate::diag::{Diagnostic, Report, Span, rule};
-use crate::file::{Brings, Command, Step};
+use crate::file::{Brings, Command, Sandbox, Step};
 use crate::text::{ArgEntry, Filter, Template, ValueRef};
 
 /// Where a step's files appear, and its working directory when it has any.
@@ -82,7 +82,7 @@ pub(super) fn plan<'g>(
         ssh,
         tmpfs,
         network: step.network,
-        sandbox: step.sandbox.clone(),
+        sandbox: sandbox(planner, step),
         cwd,
         user: user.unwrap_or_else(|| from.user.clone()),
         record: step.record,
@@ -104,6 +104,15 @@ pub(super) fn plan<'g>(
         runnable(&planned, step, &mut planner.report);
     }
     Some(planned)
+}
+
+/// How a command runs, with the devices that the lane has.
+fn sandbox(planner: &Planner<'_, '_>, step: &Step) -> Sandbox {
+    let setting = &planner.selection.setting;
+    let mut sandbox = step.sandbox.clone();
+    let devices = &mut sandbox.devices;
+    devices.retain(|device| setting.holds(device.when.as_ref()));
+    sandbox
 }
 
 /// The command, behind the entrypoint of what the step starts from when it asks for that.
@@ -160,7 +169,11 @@ fn environment(
         once(&mut seen, &name.value, &name.span, &mut planner.report);
     }
     let visible = env.clone();
-    for (name, template) in sees.iter().flat_map(|brings| &brings.env) {
+    for (name, entry) in sees.iter().flat_map(|brings| &brings.env) {
+        let template = &entry.text;
+        if !planner.selection.setting.holds(entry.when.as_ref()) {
+            continue;
+        }
         once(&mut seen, name, &template.span, &mut planner.report);
         if let Some(value) = planner
             .selection

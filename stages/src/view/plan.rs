@@ -128,8 +128,10 @@ impl View<'_> {
                     }
                 }
             }
-            for name in brings.env.keys() {
-                add("env", name, "constant".to_owned(), by);
+            for (name, entry) in &brings.env {
+                if self.selection.setting.holds(entry.when.as_ref()) {
+                    add("env", name, "constant".to_owned(), by);
+                }
             }
         }
         named

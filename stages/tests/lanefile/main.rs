@@ -4,6 +4,7 @@ mod checklist;
 mod common;
 mod discipline;
 mod docs;
+mod entries;
 mod errors;
 mod examples;
 mod features;

@@ -352,6 +352,7 @@ static CONFLICT: Table = Table {
         key("path", Values, NEEDED, "a pattern below `/`, with `*`, `?` and `**`"),
         key("take", Text, NEEDED, "`any`, or the stage whose file counts"),
         key("why", Text, NEEDED, "why"),
+        WHEN_KEY,
     ]],
 };
 
@@ -381,21 +382,23 @@ static EDIT: Table = Table {
     keys: &[&[
         key("value", Values, OPEN, "what it is from here on"),
         key("unset", Bool, Some("`false`"), "whether it is taken away"),
-        key("set", EDIT_PARTS, OPEN, "in place of what is inherited"),
-        key("prepend", EDIT_PARTS, NONE, "in front of it"),
-        key("append", EDIT_PARTS, NONE, "behind it"),
+        key("set", ENTRIES, OPEN, "in place of what is inherited"),
+        key("prepend", ENTRIES, NONE, "in front of it"),
+        key("append", ENTRIES, NONE, "behind it"),
         WHEN_KEY,
         key("config", Bool, Some("`true`"), "whether the image's config has it too"),
     ]],
 };
 
-const EDIT_PARTS: Form = List(&Any(&[Values, One(&EDIT_PART)]));
+/// A text, or a table for one that some lanes have.
+const ENTRY: Form = Any(&[Values, One(&ENTRY_TABLE)]);
+const ENTRIES: Form = List(&ENTRY);
 
-static EDIT_PART: Table = Table {
-    name: "edit-part",
-    title: "a part of a list in env",
-    about: "A part that some lanes have.",
-    keys: &[&[key("value", Values, NEEDED, "the part"), WHEN_KEY]],
+static ENTRY_TABLE: Table = Table {
+    name: "entry",
+    title: "an entry with a condition",
+    about: "A text that only some lanes have, in place of the text alone.",
+    keys: &[&[key("value", Values, NEEDED, "the text"), WHEN_KEY]],
 };
 
 static IMAGE: Table = Table {
@@ -403,17 +406,17 @@ static IMAGE: Table = Table {
     title: "[stage.NAME.image]",
     about: "What the image's config carries and no step of the stage sees.",
     keys: &[&[
-        key("env", Names(Named::Variable, &Values), NONE, "environment"),
-        key("labels", Names(Named::Free, &Values), NONE, "labels; those of `--label` win"),
+        key("env", Names(Named::Variable, &ENTRY), NONE, "environment"),
+        key("labels", Names(Named::Free, &ENTRY), NONE, "labels; those of `--label` win"),
         key("entrypoint", VALUES, Some("inherited"), "entrypoint; it empties the command that is inherited"),
         key("cmd", VALUES, Some("inherited"), "command"),
         key("user", Values, Some("inherited"), "user"),
         key("workdir", Values, Some("inherited"), "working directory"),
-        key("annotations", Names(Named::Free, &Values), NONE, "annotations of the image's manifest"),
+        key("annotations", Names(Named::Free, &ENTRY), NONE, "annotations of the image's manifest"),
         key("shell", VALUES, Some("inherited"), "what runs commands that are texts"),
         key("stop-signal", Values, Some("inherited"), "the signal that ends a container"),
-        key("volumes", VALUES, Some("inherited"), "directories that are volumes, beside those that are inherited"),
-        key("ports", TEXTS, Some("inherited"), "ports such as `8080/tcp`, beside those that are inherited"),
+        key("volumes", ENTRIES, Some("inherited"), "directories that are volumes, beside those that are inherited"),
+        key("ports", ENTRIES, Some("inherited"), "ports such as `8080/tcp`, beside those that are inherited"),
         key("healthcheck", Any(&[Word(&["none"]), One(&HEALTHCHECK)]), Some("inherited"), "how an engine sees whether a container is well"),
     ]],
 };
@@ -474,7 +477,7 @@ static STEP: Table = Table {
 /// What steps see and kits bring.
 static BRINGS: [Key; 10] = [
     key("args", TEXTS, NONE, "pins, arguments and lane values that it sees: `NAME`, `NEW=OLD`, `NEW=OLD|filter`, `PREFIX_*`"),
-    key("env", Names(Named::Variable, &Values), NONE, "its constants"),
+    key("env", Names(Named::Variable, &ENTRY), NONE, "its constants"),
     key("host", TEXTS, NONE, "host settings that it sees"),
     key("files", List(&Any(&[Text, One(&FILES)])), NONE, "files of the context that it sees"),
     key("uses", List(&Any(&[Text, One(&USES)])), NONE, "products of other stages that it sees"),
@@ -506,6 +509,7 @@ static PINS_FILE: Table = Table {
     keys: &[&[
         key("at", Values, NEEDED, "where it appears"),
         key("keys", TEXTS, NEEDED, "which pins: names, and patterns over those of our scope"),
+        WHEN_KEY,
     ]],
 };
 
@@ -594,6 +598,7 @@ static DEVICE: Table = Table {
     keys: &[&[
         key("name", Text, NEEDED, "its CDI name"),
         key("optional", Bool, Some("`false`"), "whether the step can do without"),
+        WHEN_KEY,
     ]],
 };
 

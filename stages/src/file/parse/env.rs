@@ -2,11 +2,12 @@
 
 use toml::de::DeValue;
 
-use super::super::model::{Env, EnvChange, EnvEdit, EnvPart};
+use super::super::model::{Env, EnvChange, EnvEdit};
 use super::super::read::{Fields, text_of};
 use super::condition::when;
-use super::{Names, Value, template};
-use crate::diag::{Diagnostic, Report, SourceId, Span, rule};
+use super::entry::entries;
+use super::{Names, template};
+use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::text::{Dollar, Template};
 
 pub(super) fn edits(fields: &mut Fields<'_, '_>, report: &mut Report) -> Env {
@@ -42,9 +43,9 @@ pub(super) fn edits(fields: &mut Fields<'_, '_>, report: &mut Report) -> Env {
 fn edit(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<EnvEdit> {
     let value = template(fields, "value", report);
     let unset = fields.boolean("unset", report).unwrap_or(false);
-    let set = fields.get("set").map(|_| parts(fields, "set", report));
-    let prepend = parts(fields, "prepend", report);
-    let append = parts(fields, "append", report);
+    let set = fields.get("set").map(|_| entries(fields, "set", report));
+    let prepend = entries(fields, "prepend", report);
+    let append = entries(fields, "append", report);
     let list = set.is_some() || !prepend.is_empty() || !append.is_empty();
     let when = when(fields, report);
     let config = fields.boolean("config", report).unwrap_or(true);
@@ -71,29 +72,4 @@ fn edit(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report) -> Option<
         config,
         span,
     })
-}
-
-fn parts(fields: &mut Fields<'_, '_>, key: &'static str, report: &mut Report) -> Vec<EnvPart> {
-    let source = fields.source();
-    let values = fields.list(key, report).into_iter();
-    values
-        .filter_map(|value| part(source, key, value, report))
-        .collect()
-}
-
-fn part(source: SourceId, key: &str, value: &Value<'_>, report: &mut Report) -> Option<EnvPart> {
-    let what = format!("an entry of `{key}`");
-    if !matches!(value.get_ref(), DeValue::Table(_)) {
-        let text = text_of(source, value, &what, report)?;
-        let text = Template::parse(&text, Dollar::Ours, report);
-        return Some(EnvPart { text, when: None });
-    }
-    let mut fields = Fields::of(source, value, what, report)?;
-    if fields.get("value").is_none() {
-        report.push(fields.missing("value"));
-    }
-    let text = template(&mut fields, "value", report);
-    let when = when(&mut fields, report);
-    fields.finish(report);
-    Some(EnvPart { text: text?, when })
 }

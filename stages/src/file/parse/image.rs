@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use super::super::model::*;
 use super::super::read::{Fields, Text, wrong_type};
-use super::stage::constants;
+use super::entry::{constants, entries, text};
 use super::{Value, template, templates};
 use crate::diag::{Diagnostic, Report, SourceId, Span, rule};
 use crate::text::Dollar;
@@ -23,11 +23,11 @@ pub(super) fn image(source: SourceId, value: &Value<'_>, report: &mut Report) ->
         user: template(&mut fields, "user", report),
         workdir: template(&mut fields, "workdir", report),
         stop_signal: template(&mut fields, "stop-signal", report),
-        volumes: templates(&mut fields, "volumes", Dollar::Ours, report).unwrap_or_default(),
+        volumes: entries(&mut fields, "volumes", report),
         ports: fields
-            .texts("ports", report)
-            .iter()
-            .filter_map(|text| port(text, report))
+            .list("ports", report)
+            .into_iter()
+            .filter_map(|value| port(source, value, report))
             .collect(),
         healthcheck: fields
             .get("healthcheck")
@@ -38,12 +38,16 @@ pub(super) fn image(source: SourceId, value: &Value<'_>, report: &mut Report) ->
 }
 
 /// `8080`, `8080/tcp`, `53/udp`, `9000/sctp`: with the protocol, as configs have it.
-fn port(text: &Text, report: &mut Report) -> Option<String> {
+fn port(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Port> {
+    let (text, when) = text(source, "an entry of `ports`", value, report)?;
     let (number, protocol) = text.value.split_once('/').unwrap_or((&text.value, "tcp"));
     let digits = number.bytes().all(|b| b.is_ascii_digit());
     let number = number.parse::<u16>().ok().filter(|n| digits && *n > 0);
     match (number, protocol) {
-        (Some(number), "tcp" | "udp" | "sctp") => Some(format!("{number}/{protocol}")),
+        (Some(number), "tcp" | "udp" | "sctp") => Some(Port {
+            port: format!("{number}/{protocol}"),
+            when,
+        }),
         _ => {
             let message = format!("`{}` is not a port", text.value);
             report.push(

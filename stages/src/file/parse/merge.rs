@@ -99,6 +99,7 @@ fn conflict(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<
     let path = template(&mut fields, "path", report);
     let take = fields.need_text("take", report);
     let why = fields.need_text("why", report);
+    let when = when(&mut fields, report);
     fields.finish(report);
     Some(Conflict {
         path: path?,
@@ -107,5 +108,6 @@ fn conflict(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<
             stage => Take::Stage(stage),
         },
         why: why?,
+        when,
     })
 }

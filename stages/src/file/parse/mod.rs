@@ -1,6 +1,7 @@
 //! The tables of a lane file, one function each.
 
 mod condition;
+mod entry;
 mod env;
 mod file_step;
 mod gate;

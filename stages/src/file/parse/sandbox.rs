@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use toml::de::DeValue;
 
-use super::super::Sandbox;
 use super::super::read::{Fields, Text, text_of, wrong_type};
-use super::Value;
+use super::super::{Device, Sandbox};
 use super::mounts::size;
+use super::{Value, when};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 
 /// The resource limits that Linux has, as `ulimit` and container engines call them.
@@ -115,11 +115,11 @@ fn limit(
 }
 
 /// Names, or tables that say whether the step can do without.
-fn devices(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<(String, bool)> {
+fn devices(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<Device> {
     let source = fields.source();
     let mut found = Vec::new();
     for value in fields.list("devices", report) {
-        let (name, optional) = match value.get_ref() {
+        let (name, optional, when) = match value.get_ref() {
             DeValue::Table(_) => {
                 let Some(mut fields) = Fields::of(source, value, "an entry of `devices`", report)
                 else {
@@ -127,12 +127,14 @@ fn devices(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<(String, boo
                 };
                 let name = fields.need_text("name", report);
                 let optional = fields.boolean("optional", report).unwrap_or(false);
+                let when = when(&mut fields, report);
                 fields.finish(report);
-                (name, optional)
+                (name, optional, when)
             }
             _ => (
                 text_of(source, value, "an entry of `devices`", report),
                 false,
+                None,
             ),
         };
         let Some(Spanned { value: name, span }) = name else {
@@ -151,7 +153,11 @@ fn devices(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<(String, boo
             );
             continue;
         }
-        found.push((name, optional));
+        found.push(Device {
+            name,
+            optional,
+            when,
+        });
     }
     found
 }

@@ -1,12 +1,11 @@
 //! `[stage.NAME]` and its steps.
 
-use std::collections::BTreeMap;
-
 use toml::de::DeValue;
 
 use super::super::model::*;
 use super::super::read::{Fields, Text, text_of, wrong_type};
 use super::condition::{attributes, when};
+use super::entry::constants;
 use super::env;
 use super::image::image;
 use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
@@ -124,27 +123,6 @@ fn from(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<From
     }
 }
 
-/// A table of names with text; `variables` when the names are environment variables.
-pub(super) fn constants(
-    fields: &mut Fields<'_, '_>,
-    key: &'static str,
-    variables: bool,
-    report: &mut Report,
-) -> BTreeMap<String, Template> {
-    let source = fields.source();
-    fields
-        .named(key, report)
-        .into_iter()
-        .filter(|(name, _)| !variables || Names::Variable.check(name, report))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let text = text_of(source, value, format_args!("`{}`", name.value), report)?;
-            Some((name.value, Template::parse(&text, Dollar::Ours, report)))
-        })
-        .collect()
-}
-
 fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step> {
     const NETWORKS: [(&str, Network); 3] = [
         ("default", Network::Default),
@@ -229,6 +207,7 @@ fn pins_file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option
     }
     let at = template(&mut fields, "at", report);
     let keys = fields.texts("keys", report);
+    let when = when(&mut fields, report);
     if keys.is_empty() {
         let help = "keys = [\"LLVM_VERSION\", \"LLVM_*_SHA256\"]";
         report.push(fields.missing("keys").help(help));
@@ -237,6 +216,7 @@ fn pins_file(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option
     Some(PinsFile {
         at: at?,
         keys,
+        when,
         span,
     })
 }

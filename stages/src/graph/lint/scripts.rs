@@ -237,7 +237,8 @@ fn mentions(step: &Step, scripts: &[Script<'_>]) -> String {
         Command::Run(run) => run.as_slice(),
         _ => &[],
     };
-    for template in run.iter().chain(step.sees.env.values()) {
+    let env = step.sees.env.values().map(|entry| &entry.text);
+    for template in run.iter().chain(env) {
         texts.extend(template.pieces.iter().filter_map(|piece| match piece {
             Piece::Literal(text) => Some(text.as_str()),
             Piece::Value(_) => None,

@@ -55,11 +55,11 @@ fn variables<'a>(seen: &Seen<'a>) -> Vec<(&'a str, &'a Span, &'static str)> {
         let chain = stage.env.iter();
         all.extend(chain.map(|(name, edit)| (name.as_str(), &edit.span, "the chain env")));
         let image = stage.image.env.iter();
-        all.extend(image.map(|(name, text)| (name.as_str(), &text.span, "the image env")));
+        all.extend(image.map(|(name, entry)| (name.as_str(), &entry.text.span, "the image env")));
     }
     for brings in graph.brings() {
         let env = brings.env.iter();
-        all.extend(env.map(|(name, text)| (name.as_str(), &text.span, "the env of a step")));
+        all.extend(env.map(|(name, entry)| (name.as_str(), &entry.text.span, "the env of a step")));
         for entry in &brings.args {
             if let ArgEntry::One { name, span, .. } = entry {
                 all.push((name, span, "`args`"));

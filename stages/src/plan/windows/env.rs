@@ -19,8 +19,8 @@ pub(in crate::plan) fn spellings(
         for (name, EnvEdit { span, .. }) in &stage.env {
             once(&mut seen, name, span, report);
         }
-        for (name, template) in &stage.image.env {
-            once(&mut seen, name, &template.span, report);
+        for (name, entry) in &stage.image.env {
+            once(&mut seen, name, &entry.text.span, report);
         }
         for step in selection.setting.steps(stage) {
             for (name, span) in named(selection, step) {
@@ -48,7 +48,8 @@ fn named<'g>(selection: &Selection<'g>, step: &'g Step) -> Vec<(&'g str, &'g Spa
             }
         }
         names.extend(brings.host.iter().map(|n| (n.value.as_str(), &n.span)));
-        names.extend(brings.env.iter().map(|(n, t)| (n.as_str(), &t.span)));
+        let env = brings.env.iter();
+        names.extend(env.map(|(name, entry)| (name.as_str(), &entry.text.span)));
     }
     names
 }
