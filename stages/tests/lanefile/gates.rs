@@ -125,6 +125,53 @@ fn a_gate_s_keys_follow_the_lane() {
 }
 
 #[test]
+fn floors_and_exemptions_are_those_of_the_lane_and_a_lane_has_one_floor() {
+    const ARCH: &str = r#"
+[gate.arch]
+of = "lib"
+check = "arch"
+allow = [{ path = "**/tool", why = "runs on the host", when = { lane.target = "arm64" } }]
+[[gate.arch.floor]]
+when = { lane.target = "amd64" }
+inspected = { least = 11 }
+[[gate.arch.floor]]
+when = { lane.target = "arm64" }
+inspected = { least = 22 }
+"#;
+    let loaded = graph(&format!("{GATES}{ARCH}"));
+    let policy = |lane: &str| {
+        let (plan, _) = plan(loaded.graph.as_ref().unwrap(), &request(lane, &[])).unwrap();
+        let mut gates = plan.gates.into_iter();
+        gates.find(|gate| gate.name == "arch").unwrap().policy
+    };
+    let [amd64, arm64] = ["amd64", "arm64"].map(policy);
+    assert!(
+        amd64.contains(r#""allow":[]"#) && amd64.contains(r#""least":11"#),
+        "{amd64}"
+    );
+    assert!(
+        arm64.contains("**/tool") && arm64.contains(r#""least":22"#),
+        "{arm64}"
+    );
+    assert!(!arm64.contains(r#""least":11"#), "{arm64}");
+    let both = ARCH.replace("when = { lane.target = \"amd64\" }\n", "");
+    let told = rendered(&graph(&format!("{GATES}{both}")));
+    assert!(
+        told.contains("gate `arch` has two floors in lane `arm64`"),
+        "{told}"
+    );
+    let none = ARCH.replace(
+        "lane.target = \"amd64\" }\ninspected",
+        "lane.target = \"arm64\" }\ninspected",
+    );
+    let told = rendered(&graph(&format!("{GATES}{none}")));
+    assert!(
+        told.contains("gate `arch` has no floor in lane `amd64`"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_stage_that_only_a_gate_looks_at_is_no_dead_one_and_in_no_other_build() {
     let loaded = graph(GATES);
     assert!(vertices(&loaded, "amd64").contains("[smoke/suite]"));

@@ -244,6 +244,10 @@ fn a_group_is_one_request_for_each_of_its_lanes() {
     assert_eq!(all, ["linux/amd64 app:1", "linux/arm64 app:1"]);
     let one = parts(graph, &["linux/arm64"]).expect("one");
     assert_eq!(one, ["linux/arm64 app:1"]);
+    let given = request("app", &[("LANEKIT_SKIP_GATE", "a")]);
+    let requests = stages::plan::requests(graph, &given).expect("requests");
+    assert_eq!(requests.len(), 2);
+    assert!(requests.iter().all(|request| request.args == given.args));
     let report = parts(graph, &["linux/arm64", "linux/riscv64"]).expect_err("no such lane");
     insta::assert_snapshot!(report.render(&loaded.sources, false));
     let report = plan(graph, &request("app/app", &[])).expect_err("a group is whole");
