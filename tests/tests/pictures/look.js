@@ -141,5 +141,7 @@ globalThis.look = (() => {
     const box = element.getBoundingClientRect(), room = document.getElementById("canvas").getBoundingClientRect();
     return box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
   };
-  return { overlaps, drawn, over, unreadable, cut, middle, names, saying, isSeen };
+  /** What is called by a tile. */
+  const tiles = () => [...document.querySelectorAll(".tile > .label")].filter((label) => label.checkVisibility()).map((label) => label.textContent);
+  return { overlaps, drawn, over, unreadable, cut, middle, names, saying, isSeen, tiles };
 })();

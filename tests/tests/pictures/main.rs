@@ -80,6 +80,7 @@ fn texts_are_read_and_stand_on_nothing_at_both_sizes_in_light_and_dark() {
             page.key("Escape");
 
             page.key("f");
+            is_seen_whole(&mut page, &name);
             page.shot(&format!("{name}-all"));
             let fold = if steps == SMALL {
                 "Fold stages"
@@ -99,6 +100,123 @@ fn texts_are_read_and_stand_on_nothing_at_both_sizes_in_light_and_dark() {
             page.is_quiet();
         }
     }
+}
+
+/// Makes sure that every stage, gate and output can be read at once, by its name.
+fn is_seen_whole(page: &mut Page, what: &str) {
+    let groups: BTreeSet<String> =
+        page.eval("[...document.querySelectorAll('.group')].map((group) => group.ariaLabel)");
+    assert!(groups.len() > 15, "{what}: {} groups", groups.len());
+    let tiles: BTreeSet<String> = page.eval("look.tiles()");
+    assert_eq!(tiles, groups, "{what}: what is seen from afar");
+    let seen: Overlaps = page.eval("look.overlaps()");
+    assert_eq!(seen.pairs, Vec::<String>::new(), "{what}, from afar");
+    let small: Unreadable = page.eval("look.unreadable(9)");
+    assert_eq!(small.bad, Vec::<String>::new(), "{what}, from afar");
+    let cut: Vec<String> = page.eval("look.cut()");
+    assert_eq!(cut, Vec::<String>::new(), "{what}: cut without a tooltip");
+    let bare: Vec<String> = page.eval(
+        "[...document.querySelectorAll('.tile:not(.output)')].filter((tile) => !/^\\d+ (ran|cached|failed|cancelled|not built|must|may)/.test(tile.querySelector('.sum').textContent) || !tile.querySelector('.mark').ariaLabel).map((tile) => tile.textContent)",
+    );
+    assert_eq!(bare, Vec::<String>::new(), "{what}: a state without a word");
+}
+
+#[test]
+fn from_afar_a_lane_is_tiles_that_keys_and_clicks_open() {
+    let sample = &*FOUR_HUNDRED;
+    let mut page = open(sample);
+    let focused = "document.activeElement.querySelector('.label').textContent";
+    let is_afar = "byId('world').hidden && !byId('tiles').hidden";
+    page.eval::<Value>("document.querySelector('.head').focus(); null");
+    let first: String = page.eval(focused);
+    page.key("f");
+    assert!(page.eval::<bool>(is_afar));
+    // The focus stays at its stage.
+    assert_eq!(page.eval::<String>(focused), first);
+    // The change of a pin is seen from afar too, in words.
+    page.click("look.saying('#pages button', 'What if…')");
+    let pin = &sample.components()[CHANGED].pin;
+    page.hover(&format!("look.saying('#levers li', '{pin}')"));
+    let name = &sample.components()[CHANGED].name;
+    let tile = format!("look.saying('.tile', '{name}')");
+    let tag: String = page.eval(&format!("{tile}.querySelector('.tag').textContent"));
+    assert!(tag.contains(" must"), "{tag}");
+    let told: usize = page.eval("document.querySelectorAll('.tile .tag').length");
+    let [must, may] = impact(sample, &[&format!("{pin}=9")]);
+    assert!(told > 1 && told <= must.len() + may.len() + 4, "{told}");
+    page.shot("400-light-all-what-if");
+    page.hover("look.saying('#levers li', 'OPTIMIZE')");
+    is_seen_whole(&mut page, "400, a change that moves nearly all");
+    let kinds: usize = page.eval("document.querySelectorAll('.tile .tag.must').length");
+    assert!(kinds > 100, "{kinds}");
+    page.hover("byId('search')");
+    // A click opens a stage at full size.
+    page.click(&tile);
+    assert!(!page.eval::<bool>(is_afar));
+    assert_eq!(page.eval::<f64>("view.scale"), 1.0);
+    assert_eq!(&page.eval::<String>(focused), name);
+    assert!(page.eval::<bool>("look.isSeen(document.activeElement.closest('.group'))"));
+    assert!(
+        page.eval::<usize>(
+            "document.activeElement.closest('.group').querySelectorAll('.row').length"
+        ) > 0
+    );
+    // So does Enter, after arrow keys that go from tile to tile and to the row of tiles below.
+    page.key("f");
+    assert_eq!(&page.eval::<String>(focused), name);
+    page.key("ArrowRight");
+    page.key("ArrowDown");
+    page.key("ArrowUp");
+    page.key("ArrowLeft");
+    assert_eq!(&page.eval::<String>(focused), name);
+    page.key("ArrowDown");
+    let below: String = page.eval(focused);
+    assert_ne!(&below, name);
+    page.key("Enter");
+    assert!(!page.eval::<bool>(is_afar));
+    assert_eq!(page.eval::<String>(focused), below);
+    // Whatever else shows a step leaves the tiles, and so does zooming in; zooming out comes back to them.
+    page.key("f");
+    page.key("/");
+    page.write("final/licences");
+    page.key("Enter");
+    assert!(page.eval::<bool>("look.isSeen(document.querySelector('.row.selected'))"));
+    for key in ["-", "-"] {
+        page.key(key);
+    }
+    assert!(page.eval::<bool>(is_afar));
+    page.key("+");
+    assert!(!page.eval::<bool>(is_afar));
+    page.key("f");
+    page.click("look.saying('#lanes button', 'arm64')");
+    assert!(!page.eval::<bool>(is_afar));
+    page.is_quiet();
+}
+
+#[test]
+fn stages_in_which_nothing_happened_share_a_tile_where_there_are_too_many() {
+    let sample = Sample::new(600);
+    let mut page = open(&sample);
+    let groups: usize = page.eval("document.querySelectorAll('.group').length");
+    page.key("f");
+    let tiles: Vec<String> = page.eval("look.tiles()");
+    assert!(tiles.len() < 40, "{} tiles of {groups}", tiles.len());
+    let shared = groups + 1 - tiles.len();
+    assert_eq!(
+        tiles.last().map(String::as_str),
+        Some(format!("{shared} other stages").as_str())
+    );
+    // What ran has a tile of its own.
+    assert!(
+        tiles.contains(&sample.components()[CHANGED].name),
+        "{tiles:?}"
+    );
+    page.shot("600-light-all");
+    page.click("document.querySelector('.tile:last-child')");
+    is_seen_whole(&mut page, "600");
+    assert!(page.eval::<bool>("document.activeElement.classList.contains('tile')"));
+    page.shot("600-light-all-open");
+    page.is_quiet();
 }
 
 #[test]

@@ -9,10 +9,11 @@ use super::{Lane, Layout, Picture, layout};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: [&str; 5] = [
+const SCRIPT: [&str; 6] = [
     "\"use strict\";\n",
     include_str!("page/place.js"),
     include_str!("page/draw.js"),
+    include_str!("page/tiles.js"),
     include_str!("page/panel.js"),
     include_str!("page/main.js"),
 ];

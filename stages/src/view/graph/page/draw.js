@@ -72,19 +72,33 @@ function worst(nodes) {
   return order.find((state) => nodes.some((node) => node.state === state)) ?? "unknown";
 }
 
+/** What a group is called. */
+const groupName = ({ kind, name }) => (kind === "stage" ? name : kind === "output" ? "output" : `${kind} ${name}`);
+
+/** Some nodes in one line: how many are in which state, and how long they take together. */
+function sum(nodes) {
+  const counts = Object.keys(WORDS).map((state) => [nodes.filter((node) => node.state === state).length, WORDS[state]]);
+  const said = nodes.every((node) => node.kind === "output") ? nodes.map(rowName)
+    : counts.filter(([count]) => count).map(([count, word]) => `${count} ${word}`);
+  const time = seconds(nodes.reduce((all, node) => all + (node.seconds ?? 0), 0) || null);
+  return el("span", { className: "sum", title: [...said, time].filter(Boolean).join(", ") },
+    el("span", { className: "label" }, said.join(", ")), el("span", { className: "time" }, time));
+}
+
+/** The groups in the order of the drawing: its columns, each from its top. */
+const inOrder = (lane) => lane.columns.flatMap((column) => column.filter((item) => "group" in item).map((item) => item.group));
+
 /** Draws a lane; hands back the elements by node and by group. */
 function drawLane(lane, folded, places) {
   const groups = byId("groups");
   groups.replaceChildren();
   const rows = new Map(), heads = new Map(), boxes = new Map();
   const chain = new Set(lane.path);
-  const inOrder = lane.columns.flatMap((column) => column.filter((item) => "group" in item).map((item) => item.group));
-  for (const number of inOrder) {
+  for (const number of inOrder(lane)) {
     const group = lane.groups[number];
     const nodes = places.members(number).map((at) => lane.nodes[at]);
     const isFolded = folded.has(number);
-    const time = nodes.reduce((sum, node) => sum + (node.seconds ?? 0), 0);
-    const name = group.kind === "stage" ? group.name : group.kind === "output" ? "output" : `${group.kind} ${group.name}`;
+    const name = groupName(group);
     const head = el("button", {
       className: "head", type: "button", tabIndex: -1, title: name, "aria-expanded": String(!isFolded),
     }, isFolded && group.kind !== "output" ? mark(worst(nodes)) : null, el("span", { className: "label" }, name));
@@ -94,11 +108,8 @@ function drawLane(lane, folded, places) {
       left: `${places.x(number)}px`, top: `${places.y(number)}px`, width: `${WIDTH}px`, height: `${places.height(number)}px`,
     });
     if (isFolded) {
-      const counts = Object.keys(WORDS).map((state) => [nodes.filter((node) => node.state === state).length, WORDS[state]]);
-      const said = group.kind === "output" ? nodes.map(rowName) : counts.filter(([count]) => count).map(([count, word]) => `${count} ${word}`);
       box.classList.add("folded", worst(nodes));
-      box.append(el("div", { className: "sum", title: said.join(", ") }, el("span", { className: "label" }, said.join(", ")),
-        el("span", { className: "time" }, time ? seconds(time) : "")));
+      box.append(sum(nodes));
       if (places.members(number).some((node) => chain.has(node))) box.classList.add("critical");
     } else {
       for (const at of places.members(number)) {
@@ -152,17 +163,24 @@ function drawEdges(lane, places) {
   });
 }
 
-/** What is seen of the canvas: `x`, `y` and scale. */
+// Text smaller than at this scale nobody reads: what does not fit at it is seen in part, or from afar.
+const LEAST = 0.85;
+const MOST = 2.5;
+
+/** What is seen of the canvas: `x`, `y` and scale, or all of it from `afar`. */
 class View {
   constructor(canvas, world, onMove) {
-    Object.assign(this, { canvas, world, onMove, x: 0, y: 0, scale: 1, width: 1, height: 1 });
+    Object.assign(this, { canvas, world, onMove, x: 0, y: 0, scale: 1, width: 1, height: 1, afar: false });
     canvas.addEventListener("wheel", (event) => {
+      const zooms = event.ctrlKey || event.metaKey;
+      // From afar there is a list, which scrolls by itself.
+      if (this.afar && !zooms) return;
       event.preventDefault();
-      if (event.ctrlKey || event.metaKey) this.zoom(Math.exp(-event.deltaY / 300), event.clientX, event.clientY);
+      if (zooms) this.zoom(Math.exp(-event.deltaY / 300), event.clientX, event.clientY);
       else this.move(-event.deltaX, -event.deltaY);
     }, { passive: false });
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || event.target.closest("button, #map")) return;
+      if (event.button !== 0 || event.target.closest("button, #map, #tiles")) return;
       canvas.setPointerCapture(event.pointerId);
       this.drag = [event.clientX, event.clientY];
       this.dragged = false;
@@ -190,23 +208,39 @@ class View {
   zoom(by, clientX, clientY) {
     const frame = this.canvas.getBoundingClientRect();
     const [x, y] = [(clientX ?? frame.left + frame.width / 2) - frame.left, (clientY ?? frame.top + frame.height / 2) - frame.top];
-    const scale = Math.min(2.5, Math.max(0.08, this.scale * by));
+    if (by < 1 && (this.afar || this.scale <= LEAST)) {
+      if (this.whole() < LEAST) this.fit();
+      return;
+    }
+    const scale = this.afar ? LEAST : Math.min(MOST, Math.max(LEAST, this.scale * by));
+    this.afar = false;
     this.x = x - (x - this.x) * (scale / this.scale);
     this.y = y - (y - this.y) * (scale / this.scale);
     this.scale = scale;
     this.apply();
   }
 
-  /** Shows all of it; not smaller than `least`. Hands back whether all is seen. */
-  fit(least = 0) {
-    const margin = 28;
-    const room = [this.canvas.clientWidth - 2 * margin, this.canvas.clientHeight - 2 * margin];
-    const whole = Math.min(1.25, room[0] / this.width, room[1] / this.height);
-    this.scale = Math.max(whole, least);
-    this.x = margin + Math.max(0, (room[0] - this.width * this.scale) / 2);
-    this.y = margin + Math.max(0, (room[1] - this.height * this.scale) / 2);
+  /** The scale at which all of it is seen. */
+  whole(margin = 28) {
+    return Math.min(1.25, (this.canvas.clientWidth - 2 * margin) / this.width, (this.canvas.clientHeight - 2 * margin) / this.height);
+  }
+
+  /** Shows all of it, from afar where nobody could read it otherwise. */
+  fit() {
+    const whole = this.whole();
+    if (whole < LEAST) {
+      this.afar = true;
+      this.apply();
+    } else {
+      this.at(whole);
+      this.settle();
+    }
+  }
+
+  /** Shows it at this scale, from its beginning. */
+  at(scale, margin = 28) {
+    Object.assign(this, { scale, x: margin, y: margin, afar: false });
     this.apply();
-    return whole >= least;
   }
 
   /** Moves what is drawn back to the edges where there is room beside it. */

@@ -3,19 +3,18 @@
 const picture = JSON.parse(byId("data").textContent);
 // With more nodes than these, stages in which nothing happened begin folded.
 const MANY = 120;
-// Where all of a lane does not fit at this scale, a part of it is shown: text smaller than this nobody reads.
-const LEAST = 0.85;
 const PAGES = ["build", "change", "step"];
 
-const app = { number: -1, lane: null, folded: new Set(), places: null, drawn: null, selected: null, lever: null, hovered: null };
-const view = new View(byId("canvas"), byId("world"), drawMap);
+const app = { number: -1, lane: null, folded: new Set(), places: null, drawn: null, tiles: [], gathered: true, selected: null, lever: null, hovered: null };
+const view = new View(byId("canvas"), byId("world"), onMove);
 
 /** Opens a lane. */
 function openLane(number) {
   if (number === app.number) return;
   const lane = picture.lanes[number];
-  Object.assign(app, { number, lane, selected: null, lever: null, hovered: null });
-  app.folded = new Set(lane.nodes.length > MANY ? lane.groups.flatMap((group, at) => (isQuiet(lane, group) ? [at] : [])) : []);
+  Object.assign(app, { number, lane, selected: null, lever: null, hovered: null, gathered: true });
+  view.afar = false;
+  app.folded = new Set(lane.nodes.length > MANY ? lane.groups.flatMap((group, at) => (isQuiet(lane, group) && group.nodes.end - group.nodes.start > 1 ? [at] : [])) : []);
   [...byId("lanes").children].forEach((tab, at) => {
     tab.setAttribute("aria-selected", String(at === number));
     tab.tabIndex = at === number ? 0 : -1;
@@ -27,12 +26,16 @@ function openLane(number) {
 
 /** Shows all of the lane if it can be read then; if not, what a person looks for first. */
 function home() {
-  if (view.fit(LEAST)) return;
+  if (view.whole() >= LEAST) {
+    view.fit();
+    return;
+  }
+  view.at(LEAST);
   view.show(app.drawn.boxes.get(app.lane.nodes[app.selected]?.group ?? interesting(app.lane)), true);
   view.settle();
 }
 
-const isQuiet = (lane, group) => group.kind === "stage" && group.nodes.end - group.nodes.start > 1 &&
+const isQuiet = (lane, group) => group.kind === "stage" &&
   lane.nodes.slice(group.nodes.start, group.nodes.end).every((node) => ["cached", "unknown"].includes(node.state));
 
 /** The group that a person looks for first: what failed, what ran, else what comes out. */
@@ -55,6 +58,48 @@ function redraw() {
   drawMap(view);
 }
 
+/** Shows the drawing, or the tiles where it is looked at from afar. */
+function onMove() {
+  if (!app.drawn) return;
+  const world = byId("world"), tiles = byId("tiles");
+  const inWorld = world.contains(document.activeElement) ? document.activeElement : null;
+  if (view.afar && tiles.hidden) {
+    byId("tiles").scrollTop = 0;
+    openTiles(inWorld && groupOf(inWorld));
+  }
+  world.hidden = view.afar;
+  tiles.hidden = !view.afar;
+  if (view.afar && inWorld) tiles.querySelector("[tabindex='0']").focus();
+  drawMap(view);
+}
+
+/** The group of a head or a row. */
+const groupOf = (element) => Number(element.dataset.group ?? app.lane.nodes[element.dataset.node].group);
+
+/** Draws the tiles; `group` is the one whose tile Tab reaches. */
+function openTiles(group) {
+  app.tiles = drawTiles(app.lane, app.places, app.gathered);
+  (app.tiles.find(({ groups }) => groups.includes(group)) ?? app.tiles[0]).tile.tabIndex = 0;
+  paint();
+}
+
+/** Opens a tile: its stage at full size, or the stages that share it as tiles of their own. */
+function openTile(tile) {
+  const { groups } = app.tiles.find((one) => one.tile === tile);
+  if (groups.length > 1) {
+    app.gathered = false;
+    openTiles(groups[0]);
+    byId("tiles").querySelector("[tabindex='0']").focus();
+    return;
+  }
+  view.at(1);
+  if (app.folded.delete(groups[0])) redraw();
+  const head = app.drawn.heads.get(groups[0]);
+  view.show(app.drawn.boxes.get(groups[0]), true);
+  view.settle();
+  rove(head, true);
+}
+
 /** Shows the state of the page in classes of what is drawn. */
 function paint() {
   const { lane, drawn, selected } = app;
@@ -71,6 +116,15 @@ function paint() {
     element.querySelector(".tag")?.remove();
     if (text) element.querySelector(".label").after(el("span", { className: `tag ${kind}` }, text));
   };
+  /** What stands for several nodes. */
+  const summed = (element, nodes) => {
+    const fates = nodes.map(fate).filter(Boolean);
+    const kinds = ["must", "may", "sees"].filter((kind) => fates.includes(kind));
+    tag(element.querySelector(".sum"), kinds.map((kind) => `${fates.filter((one) => one === kind).length} ${kind}`).join(" "), kinds[0] ?? "");
+    element.classList.toggle("moves", fates.length > 0);
+    element.classList.toggle("near", nodes.some((node) => near.has(node)));
+    element.classList.toggle("selected", nodes.includes(selected));
+  };
   for (const [node, row] of drawn.rows) {
     const what = fate(node);
     for (const one of ["must", "may", "sees"]) row.classList.toggle(one, what === one);
@@ -80,16 +134,13 @@ function paint() {
     row.classList.toggle("near", near.has(node));
   }
   for (const [group, box] of drawn.boxes) {
-    const fates = app.places.members(group).map(fate).filter(Boolean);
-    box.classList.toggle("moves", fates.length > 0);
-    if (!app.folded.has(group)) continue;
-    const kinds = ["must", "may", "sees"].filter((kind) => fates.includes(kind));
-    tag(box.querySelector(".sum"), kinds.map((kind) => `${fates.filter((one) => one === kind).length} ${kind}`).join(" "), kinds[0] ?? "");
-    box.classList.toggle("near", app.places.members(group).some((node) => near.has(node)));
-    box.classList.toggle("selected", app.places.members(group).includes(selected));
+    const nodes = app.places.members(group);
+    box.classList.toggle("moves", nodes.some(fate));
+    if (app.folded.has(group)) summed(box, nodes);
   }
-  byId("world").classList.toggle("leverage", Boolean(lever));
-  byId("world").classList.toggle("choice", !lever && selected !== null);
+  if (view.afar) app.tiles.forEach(({ tile, nodes }) => summed(tile, nodes));
+  byId("canvas").classList.toggle("leverage", Boolean(lever));
+  byId("canvas").classList.toggle("choice", !lever && selected !== null);
 }
 
 /** Selects a node and shows it; its stage unfolds. */
@@ -98,6 +149,7 @@ function select(node, { focus = false } = {}) {
   if (node !== null) {
     const { group } = app.lane.nodes[node];
     if (app.folded.delete(group)) redraw();
+    if (view.afar) view.at(1);
     openPage("step");
     const row = app.drawn.rows.get(node);
     rove(row, focus);
@@ -169,20 +221,20 @@ function rove(element, focus) {
 function neighbour(element, key) {
   const { lane, drawn } = app;
   const all = [...byId("groups").querySelectorAll(".head, .row")];
-  const group = element.dataset.group ?? lane.nodes[element.dataset.node].group;
+  const group = groupOf(element);
   if (key === "ArrowUp" || key === "ArrowDown") {
-    const column = lane.columns.find((items) => items.some((item) => item.group === Number(group)));
-    const same = all.filter((other) => column.some((item) => item.group === Number(other.dataset.group ?? lane.nodes[other.dataset.node].group)));
+    const column = lane.columns.find((items) => items.some((item) => item.group === group));
+    const same = all.filter((other) => column.some((item) => item.group === groupOf(other)));
     return same[same.indexOf(element) + (key === "ArrowUp" ? -1 : 1)];
   }
-  const own = element.dataset.node === undefined ? app.places.members(Number(group)) : [Number(element.dataset.node)];
+  const own = element.dataset.node === undefined ? app.places.members(group) : [Number(element.dataset.node)];
   const [here, there] = key === "ArrowRight" ? ["from", "to"] : ["to", "from"];
-  const ends = lane.edges.filter((edge) => own.includes(edge[here]) && lane.nodes[edge[there]].group !== Number(group)).map((edge) => edge[there]);
+  const ends = lane.edges.filter((edge) => own.includes(edge[here]) && lane.nodes[edge[there]].group !== group).map((edge) => edge[there]);
   const middle = (one) => { const box = one.getBoundingClientRect(); return box.top + box.height / 2; };
   const shown = (node) => drawn.rows.get(node) ?? drawn.heads.get(lane.nodes[node].group);
   let nearest = ends.map(shown);
   if (!nearest.length) {
-    const at = lane.columns.findIndex((items) => items.some((item) => item.group === Number(group)));
+    const at = lane.columns.findIndex((items) => items.some((item) => item.group === group));
     const beside = lane.columns[at + (key === "ArrowRight" ? 1 : -1)] ?? [];
     nearest = beside.filter((item) => "group" in item).map((item) => drawn.heads.get(item.group));
   }
@@ -281,7 +333,7 @@ function setUpSearch() {
 function drawMap({ canvas, x, y, scale, width, height }) {
   const map = byId("map");
   if (!app.places) return;
-  const whole = width * scale <= canvas.clientWidth && height * scale <= canvas.clientHeight;
+  const whole = view.afar || (width * scale <= canvas.clientWidth && height * scale <= canvas.clientHeight);
   map.style.display = whole ? "none" : "block";
   if (whole) return;
   map.setAttribute("viewBox", `0 0 ${width} ${Math.max(height, width / 4)}`);
@@ -308,15 +360,20 @@ function setUpMap() {
 
 function setUpKeys() {
   byId("canvas").addEventListener("click", (event) => {
-    const row = event.target.closest(".row"), head = event.target.closest(".head");
-    if (row) select(Number(row.dataset.node), { focus: true });
+    const row = event.target.closest(".row"), head = event.target.closest(".head"), tile = event.target.closest(".tile");
+    if (tile) openTile(tile);
+    else if (row) select(Number(row.dataset.node), { focus: true });
     else if (head) toggle(Number(head.dataset.group));
-    else if (!view.dragged && event.target.closest("#map") === null) select(null);
+    else if (!view.dragged && event.target.closest("#map, #tiles") === null) select(null);
   });
   byId("canvas").addEventListener("keydown", (event) => {
     const here = event.target.closest(".head, .row");
     if (!event.key.startsWith("Arrow")) return;
     event.preventDefault();
+    if (view.afar) {
+      besideTile(event.target.closest(".tile"), event.key);
+      return;
+    }
     const next = here ? neighbour(here, event.key) : byId("groups").querySelector("[tabindex='0']");
     if (next) rove(next, true);
   });
