@@ -41,7 +41,7 @@ pub struct Deps;
 impl Check for Deps {
     const NAME: &'static str = "deps";
     const ABOUT: &'static str = "what the wheels of a store require is in the store";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["edges", "needs", "requirements", "wheels"];
     const RULES: &'static [Rule] = &[MISSING, VERSION, UNDECIDED, UNREADABLE, EXTRA, PYTHON, TWO];
     type Ask = Ask;

@@ -90,6 +90,19 @@ impl Environment {
         self.values.get(variable).map(String::as_str)
     }
 
+    /// What stands for a variable beside a text, where the variable itself was not declared: of
+    /// CPython 3.13 every version is above 3.11.4, whichever it is. Nothing where it matters.
+    #[must_use]
+    pub fn beside(&self, variable: &str, text: &str) -> Option<String> {
+        let whole = matches!(variable, "implementation_version" | "python_full_version");
+        let other = Version::from_str(text.trim_end_matches(".*")).ok()?;
+        let [major, minor, ..] = self.python.release() else {
+            return None;
+        };
+        let apart = matches!(other.release(), [a, b, ..] if (a, b) != (major, minor));
+        (whole && apart).then(|| format!("{major}.{minor}"))
+    }
+
     /// The interpreter's version, as precise as it was declared.
     #[must_use]
     pub const fn python(&self) -> &Version {

@@ -124,14 +124,18 @@ fn compare(
         };
         return strings(&text(left), op, &text(right));
     }
-    let value = |value: &Value| match value {
-        Value::Text(text) => Ok(text.clone()),
-        Value::Variable(name) => env
+    let value = |value: &Value, other: &Value| match (value, other) {
+        (Value::Text(text), _) => Ok(text.clone()),
+        (Value::Variable(name), other) => env
             .get(name)
             .map(str::to_owned)
+            .or_else(|| match other {
+                Value::Text(text) => env.beside(name, text),
+                Value::Variable(_) => None,
+            })
             .ok_or_else(|| format!("`{name}` is not declared")),
     };
-    let (left, right) = (value(left)?, value(right)?);
+    let (left, right) = (value(left, right)?, value(right, left)?);
     if let Op::Version(op) = op
         && let Some(result) = versions(&left, op, &right)
     {
@@ -365,6 +369,19 @@ mod tests {
     #[test]
     fn what_is_not_declared_is_undecided_unless_the_rest_decides() {
         assert!(holds("python_full_version >= '3.14.1'").is_err());
+        assert!(holds("'3.14' < python_full_version").is_err());
+        assert!(holds("python_full_version == '3.*'").is_err());
+        // Of CPython 3.14 the last number does not matter here.
+        for (text, want) in [
+            ("python_full_version < '3.11.3'", false),
+            ("'3.13.9' <= python_full_version", true),
+            ("python_full_version < '3.15.0a1'", true),
+            ("python_full_version != '3.13.*'", true),
+            ("python_full_version ~= '3.10'", true),
+            ("implementation_version < '3.9'", false),
+        ] {
+            assert_eq!(holds(text), Ok(want), "{text}");
+        }
         assert!(holds("platform_release == '10' and os_name == 'nt'").is_err());
         assert_eq!(
             holds("platform_release == '10' and os_name == 'posix'"),
