@@ -188,7 +188,9 @@ impl Template {
             let (before, from) = rest.split_at(at);
             literal.push_str(before);
             let Some(end) = from.find('}') else {
-                if dollar == Dollar::Ours {
+                let ours = from[2..].split_once('.');
+                let ours = ours.is_some_and(|(prefix, _)| PREFIXES.contains(&prefix));
+                if dollar == Dollar::Ours || ours {
                     report.push(
                         Diagnostic::new(rule::VALUE, "`${` without its `}`")
                             .at(&text.span, "in this text"),

@@ -104,7 +104,13 @@ impl<'a, 'i> Fields<'a, 'i> {
         if self.get(key).is_none() {
             report.push(self.missing(key));
         }
-        self.text(key, report)
+        let text = self.text(key, report)?;
+        if text.value.trim().is_empty() {
+            let message = format!("`{key}` of {} says nothing", self.what);
+            report.push(Diagnostic::new(rule::VALUE, message).at(&text.span, "empty"));
+            return None;
+        }
+        Some(text)
     }
 
     pub(crate) fn missing(&self, key: &str) -> Diagnostic {
@@ -300,6 +306,7 @@ pub(crate) fn wrong_type(
         DeValue::Integer(_) => "a whole number",
         DeValue::Float(_) => "a fraction",
         DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(at) if at.time.is_some() => "a time",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",

@@ -60,6 +60,12 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         .map(|(n, s)| (n, &s.span))
         .chain(outputs)
     {
+        if name == "scratch" {
+            report.push(
+                Diagnostic::new(rule::COLLISION, "`scratch` is what starts from nothing")
+                    .at(span, "choose another name"),
+            );
+        }
         if name == "gates" {
             report.push(
                 Diagnostic::new(
@@ -322,6 +328,19 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
             )
             .at(&tree.at.span, "nothing writes here"),
         );
+    }
+    for (at, part) in stage.merge.iter().enumerate() {
+        let plain = |part: &&crate::file::Part| part.from.is_none() && part.when.is_none();
+        let same = |first: &&crate::file::Part| first.stage.value == part.stage.value;
+        let mut others = stage.merge[..at].iter().filter(plain);
+        if let Some(first) = others.find(same).filter(|_| plain(&part)) {
+            let message = format!("the tree of `{}` is merged twice", part.stage.value);
+            report.push(
+                Diagnostic::new(rule::COLLISION, message)
+                    .at(&part.span, "second")
+                    .related(&first.span, "first"),
+            );
+        }
     }
     for conflict in &stage.conflict {
         if let Take::Stage(winner) = &conflict.take

@@ -45,7 +45,8 @@ pub fn rehearse(graph: &Graph, also: impl Fn(&Plan) -> Result<(), Report>) -> Re
             }
             let facts = supposed(graph, &payloads);
             let planned = select(graph, &request).and_then(|selection| {
-                let selection = selection.knowing(&facts);
+                let mut selection = selection.knowing(&facts);
+                selection.assumed = true;
                 left = left.saturating_sub(selection.order().len());
                 let images = selection.images().err().unwrap_or_default();
                 let mut report = images;

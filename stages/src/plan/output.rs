@@ -140,9 +140,10 @@ impl<'g> Selection<'g> {
             return Ok(None);
         };
         let tag = self.fill(template, &BTreeMap::new(), report);
+        let known = self.knows(template);
         Ok(tag
             .map(|tag| tag + &part)
-            .filter(|tag| valid(tag, template, report)))
+            .filter(|tag| valid(tag, known, template, report)))
     }
 }
 
@@ -172,13 +173,15 @@ impl<'g> Selection<'g> {
     }
 }
 
-/// A tag, or a whole reference with one: `app:1.0`. The engine says the rest.
-fn valid(tag: &str, template: &Template, report: &mut Report) -> bool {
+/// A tag, or a whole reference with one: `app:1.0`. With a value that is not known yet its name is
+/// not judged.
+fn valid(tag: &str, known: bool, template: &Template, report: &mut Report) -> bool {
     let last = tag.rsplit(['/', ':']).next().unwrap_or_default();
     let word = |b: u8| b.is_ascii_alphanumeric() || b"._-/:".contains(&b);
     let good = last.len() <= 128
         && last.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        && tag.bytes().all(word);
+        && tag.bytes().all(word)
+        && (!known || !tag.contains(['/', ':']) || tag.parse::<llb::Reference>().is_ok());
     if !good {
         report.push(not_a_tag(tag, &template.span));
     }

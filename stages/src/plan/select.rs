@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use llb::{Error, Reference};
+
 use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
 use crate::file::{From, Group, Lane, Output, When};
@@ -492,9 +494,20 @@ impl<'g> Selection<'g> {
                 );
                 continue;
             }
-            if let Some(reference) = self.fill(template, &BTreeMap::new(), &mut report)
-                && !images.iter().any(|image| image.value == reference)
+            let Some(reference) = self.fill(template, &BTreeMap::new(), &mut report) else {
+                continue;
+            };
+            // What an argument without a value stands for is not known yet.
+            if self.knows(template)
+                && let Err(Error::Invalid { expected, .. }) = reference.parse::<Reference>()
             {
+                report.push(
+                    Diagnostic::new(rule::VALUE, format!("`{reference}` is no image"))
+                        .at(&template.span, format!("expected {expected}")),
+                );
+                continue;
+            }
+            if !images.iter().any(|image| image.value == reference) {
                 images.push(Spanned::new(reference, template.span.clone()));
             }
         }

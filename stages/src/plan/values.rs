@@ -77,6 +77,13 @@ impl Selection<'_> {
         Some(text)
     }
 
+    /// Whether every value of a text is the one that a build has.
+    pub(super) fn knows(&self, template: &Template) -> bool {
+        let none = BTreeMap::new();
+        let mut values = template.values();
+        values.all(|value| self.value(value, &none).is_some())
+    }
+
     /// What an argument without a value could be, where none is needed to judge the rest.
     fn sample(&self, value: &ValueRef) -> Option<String> {
         let (ValueRef::Named(name) | ValueRef::Arg(name)) = value else {

@@ -20,6 +20,7 @@ mod lints;
 mod llb;
 mod messages;
 mod mounts;
+mod nasty;
 mod output;
 mod outputs;
 mod payloads;

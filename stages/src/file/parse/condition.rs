@@ -30,6 +30,14 @@ fn read(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<When
             "not" => when.not = read(source, value, report).map(Box::new),
             "any" => match value.get_ref() {
                 DeValue::Array(list) => {
+                    if list.is_empty() {
+                        report.push(
+                            Diagnostic::new(rule::VALUE, "`any` of nothing never holds").at(
+                                &Span::new(source, value.span()),
+                                "expected one condition at least",
+                            ),
+                        );
+                    }
                     when.any = list
                         .iter()
                         .filter_map(|v| read(source, v, report))
@@ -94,6 +102,15 @@ fn constants(source: SourceId, value: &Value<'_>, report: &mut Report) -> Vec<Cl
 /// A text, or a list of which one will do.
 fn values(source: SourceId, value: &Value<'_>, what: &str, report: &mut Report) -> Vec<Text> {
     match value.get_ref() {
+        DeValue::Array(values) if values.is_empty() => {
+            report.push(
+                Diagnostic::new(rule::VALUE, format!("{what} is never one of nothing")).at(
+                    &Span::new(source, value.span()),
+                    "expected a text, or a list of some",
+                ),
+            );
+            Vec::new()
+        }
         DeValue::Array(values) => values
             .iter()
             .filter_map(|v| text_of(source, v, what, report))

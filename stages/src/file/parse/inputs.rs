@@ -61,6 +61,7 @@ pub(super) fn fetch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
     let url = fields.need_text("url", report);
     let url = url.map(|url| Template::parse(&url, Dollar::Ours, report));
     let filename = fields.text("filename", report);
+    let given = fields.text("sha256", report);
     let plain = |name: &str| !name.is_empty() && name != "." && name != "..";
     if let Some(name) = filename
         .as_ref()
@@ -83,7 +84,7 @@ pub(super) fn fetch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
         );
         return None;
     }
-    let sha256 = sum(fields.text("sha256", report)?, report);
+    let sha256 = sum(given?, report);
     Some(Fetch {
         url: url?,
         sha256: sha256?,

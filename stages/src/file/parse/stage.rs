@@ -266,6 +266,11 @@ fn script(
     report: &mut Report,
 ) -> Option<Command> {
     let text = fields.text("script", report);
+    if let Some(text) = text.as_ref().filter(|text| text.value.trim().is_empty()) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`script` of a step does nothing").at(&text.span, "empty"),
+        );
+    }
     if shell.as_ref().is_some_and(Vec::is_empty) {
         report.push(
             Diagnostic::new(rule::VALUE, "`shell` of a step has no command")
@@ -286,6 +291,13 @@ fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>
         report.push(
             Diagnostic::new(rule::VALUE, "`run` of a step has no command")
                 .at(fields.span(), "this step")
+                .help("run = [\"command\", \"argument\"]"),
+        );
+    }
+    if let Some(program) = run.first().filter(|word| word.pieces.is_empty()) {
+        report.push(
+            Diagnostic::new(rule::VALUE, "`run` of a step has no command")
+                .at(&program.span, "empty")
                 .help("run = [\"command\", \"argument\"]"),
         );
     }
