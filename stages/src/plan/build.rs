@@ -187,8 +187,8 @@ impl<'g> Planner<'_, 'g> {
             Some(_) => Product::Root,
         };
         if let Product::Tree(paths) = &product {
-            writable(paths, &steps, &stage.span, &mut self.report);
-            copied_apart(paths, &steps, &stage.span, &mut self.report);
+            writable(paths, &steps, &stage.span, &self.spelling, &mut self.report);
+            copied_apart(paths, &steps, &stage.span, &self.spelling, &mut self.report);
         }
         let planned = PlannedStage {
             name: name.to_owned(),
@@ -354,14 +354,20 @@ impl<'g> Planner<'_, 'g> {
             })
             .collect();
         let mut report = Report::default();
-        apart(&trees, &mut report);
+        apart(&trees, &self.spelling, &mut report);
         self.report.extend(report);
     }
 }
 
 /// A step's product must not lie in what is mounted over the root: it would not be there after
 /// the step.
-fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, report: &mut Report) {
+fn writable(
+    paths: &[TreePath],
+    steps: &[super::PlannedStep],
+    span: &Span,
+    spelling: &Spelling,
+    report: &mut Report,
+) {
     for step in steps {
         let uses = step.uses.iter().map(|used| (used.at.as_str(), &used.span));
         let caches = step
@@ -378,9 +384,12 @@ fn writable(paths: &[TreePath], steps: &[super::PlannedStep], span: &Span, repor
                 report.push(
                     Diagnostic::new(
                         rule::OVERLAP,
-                        format!("the tree path {} lies in a mount", path.as_str()),
+                        format!(
+                            "the tree path {} lies in a mount",
+                            spelling.shown(path.as_str())
+                        ),
                     )
-                    .at(place, format!("mounted at {at}"))
+                    .at(place, format!("mounted at {}", spelling.shown(at)))
                     .related(span, "the stage whose tree it is")
                     .help("what a step writes there is not in its root: mount it elsewhere"),
                 );
@@ -395,6 +404,7 @@ fn copied_apart(
     paths: &[TreePath],
     steps: &[super::PlannedStep],
     span: &Span,
+    spelling: &Spelling,
     report: &mut Report,
 ) {
     for copied in steps.iter().flat_map(|step| &step.copies) {
@@ -411,7 +421,11 @@ fn copied_apart(
             report.push(
                 Diagnostic::new(
                     rule::COPIED,
-                    format!("the tree path {} takes in what is copied to {}", path.as_str(), place.as_str()),
+                    format!(
+                        "the tree path {} takes in what is copied to {}",
+                        spelling.shown(path.as_str()),
+                        spelling.shown(place.as_str())
+                    ),
                 )
                 .at(&copied.span, "another stage's product")
                 .related(span, "the stage whose tree it is")

@@ -171,7 +171,8 @@ fn checkable(
     } else {
         return Some(root);
     };
-    let message = format!("a gate cannot look at `{}`", root.as_str());
+    let place = planner.spelling.shown(root.as_str());
+    let message = format!("a gate cannot look at `{place}`");
     planner
         .report
         .push(Diagnostic::new(rule::GATE, message).at(span, why));

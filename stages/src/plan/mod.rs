@@ -133,6 +133,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// A path of the plan as the steps' system spells it: `C:\runtime` for `/runtime` on Windows.
+    pub(crate) fn place(&self, path: &str) -> String {
+        match windows::is_windows(&self.platform) && path.starts_with('/') {
+            true => windows::with_drive(path),
+            false => path.to_owned(),
+        }
+    }
+
     /// Whether anything of it runs `lanegate`: gates do, and merges that compare.
     pub fn needs_lanegate(&self) -> bool {
         let compares =

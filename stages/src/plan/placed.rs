@@ -78,11 +78,11 @@ impl Planner<'_, '_> {
                     let name = &self.stages[*stage].name;
                     let message = format!(
                         "the tree of `{name}` goes over what is at {}",
-                        placed.path.as_str()
+                        self.spelling.shown(placed.path.as_str())
                     );
                     self.report.push(
                         Diagnostic::new(rule::OVERLAP, message)
-                            .at(span, format!("it has {}", path.as_str()))
+                            .at(span, format!("it has {}", self.spelling.shown(path.as_str())))
                             .related(&placed.by, "this put it there")
                             .help("Windows loses the spelling of names that a copy goes over: merge the trees before anything is added, or add to new paths"),
                     );

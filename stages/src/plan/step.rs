@@ -99,7 +99,7 @@ pub(super) fn plan<'g>(
             ),
         );
     }
-    mounts_apart(&planned, &mut planner.report);
+    mounts_apart(&planned, &planner.spelling, &mut planner.report);
     if empty && planned.copies.is_empty() {
         runnable(&planned, step, &mut planner.report);
     }
@@ -267,7 +267,7 @@ fn host(planner: &Planner<'_, '_>, sees: &[&Brings]) -> Vec<HostSetting> {
 }
 
 /// Mounts that lie in each other hide or need each other's directories.
-fn mounts_apart(step: &PlannedStep, report: &mut Report) {
+fn mounts_apart(step: &PlannedStep, spelling: &windows::path::Spelling, report: &mut Report) {
     let files = step.files.keys().map(|at| (at, "files", &step.span));
     let uses = step
         .uses
@@ -294,11 +294,12 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
         .chain(memory)
         .collect();
     mounts.sort_by(|a, b| a.0.cmp(b.0));
-    copies_seen(step, &mounts, report);
+    copies_seen(step, &mounts, spelling, report);
     for (i, (inner, other, second)) in mounts.iter().enumerate() {
         // Not the one before it alone: `/n-x` sorts between `/n` and `/n/y`.
         let outer = mounts[..i].iter().find(|(outer, ..)| inside(inner, outer));
         if let Some((outer, what, first)) = outer {
+            let (inner, outer) = (spelling.shown(inner), spelling.shown(outer));
             report.push(
                 Diagnostic::new(
                     rule::OVERLAP,
@@ -313,19 +314,24 @@ fn mounts_apart(step: &PlannedStep, report: &mut Report) {
 }
 
 /// A product that is copied under a mount would not be seen.
-fn copies_seen(step: &PlannedStep, mounts: &[(&String, &str, &Span)], report: &mut Report) {
+fn copies_seen(
+    step: &PlannedStep,
+    mounts: &[(&String, &str, &Span)],
+    spelling: &windows::path::Spelling,
+    report: &mut Report,
+) {
     for copied in &step.copies {
         for place in copied.places() {
             let over = mounts.iter().find(|(at, ..)| inside(place.directory(), at));
             if let Some((at, what, span)) = over {
                 let message = format!(
                     "a product is copied to {} under the mount of {what}",
-                    place.as_str()
+                    spelling.shown(place.as_str())
                 );
                 report.push(
                     Diagnostic::new(rule::OVERLAP, message)
                         .at(&copied.span, "the step would not see it")
-                        .related(span, format!("mounted at {at}"))
+                        .related(span, format!("mounted at {}", spelling.shown(at)))
                         .help("copy it elsewhere with `sub` and `at`"),
                 );
             }

@@ -288,24 +288,24 @@ pub(super) struct Tree<'a> {
 
 /// Trees that are put together must not be in each other's way: which file won would depend on
 /// the order.
-pub(super) fn apart(parts: &[Tree<'_>], report: &mut Report) {
+pub(super) fn apart(parts: &[Tree<'_>], spelling: &Spelling, report: &mut Report) {
     for ((second, b), (first, a)) in near(parts) {
         let (second, first) = (&parts[second], &parts[first]);
         let (a, b) = (&first.paths[a], &second.paths[b]);
         if !a.overlaps(b) {
             continue;
         }
+        let has = |stage: &str, path: &TreePath| {
+            format!("`{stage}` has {}", spelling.shown(path.as_str()))
+        };
         let message = format!(
             "the trees of `{}` and `{}` overlap",
             first.stage, second.stage
         );
         report.push(
             Diagnostic::new(rule::OVERLAP, message)
-                .at(
-                    second.span,
-                    format!("`{}` has {}", second.stage, b.as_str()),
-                )
-                .related(first.span, format!("`{}` has {}", first.stage, a.as_str()))
+                .at(second.span, has(second.stage, b))
+                .related(first.span, has(first.stage, a))
                 .help(
                     "put them together in a stage with `merge`, which compares them, and add that",
                 ),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::build::Planner;
 use super::step::place;
 use super::tree::{directories, inside};
-use super::windows;
+use super::windows::{self, path::Spelling};
 use super::{Product, StageIndex, TreePath, UseMount};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{Brings, Use, UseAs};
@@ -64,7 +64,7 @@ pub(super) fn plan(
         }
     }
     mounts.sort_by(|a, b| a.at.cmp(&b.at));
-    copies_apart(&copies, &mut planner.report);
+    copies_apart(&copies, &planner.spelling, &mut planner.report);
     (mounts, copies)
 }
 
@@ -192,8 +192,10 @@ pub(super) fn contained(
     let fits = |d: &str| inside(sub, d) || inside(d, sub);
     let has = |path: &TreePath| fits(path.directory()) && !path.leaves_out(sub);
     if !paths.iter().any(has) {
-        let has: Vec<&str> = paths.iter().map(|p| p.as_str()).collect();
-        let list = has.join(", ");
+        let spelling = &planner.spelling;
+        let has = paths.iter().map(|path| spelling.shown(path.as_str()));
+        let list = has.collect::<Vec<_>>().join(", ");
+        let sub = spelling.shown(sub);
         planner.report.push(
             Diagnostic::new(
                 rule::PATH,
@@ -206,7 +208,7 @@ pub(super) fn contained(
 }
 
 /// Two products in one place: which file won would depend on the order of a list.
-fn copies_apart(copies: &[UseCopy], report: &mut Report) {
+fn copies_apart(copies: &[UseCopy], spelling: &Spelling, report: &mut Report) {
     for (i, second) in copies.iter().enumerate() {
         for first in &copies[..i] {
             let (ours, theirs) = (second.places(), first.places());
@@ -215,7 +217,10 @@ fn copies_apart(copies: &[UseCopy], report: &mut Report) {
                 report.push(
                     Diagnostic::new(
                         rule::OVERLAP,
-                        format!("two products are copied to {}", place.as_str()),
+                        format!(
+                            "two products are copied to {}",
+                            spelling.shown(place.as_str())
+                        ),
                     )
                     .at(&second.span, "second")
                     .related(&first.span, "first")

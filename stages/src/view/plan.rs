@@ -195,7 +195,10 @@ impl View<'_> {
     fn files(&self, step: &PlannedStep, inputs: &mut Vec<Input>) {
         for (at, files) in &step.files {
             for file in files {
-                let place = |to: &str| Some(format!("{}/{to}", at.trim_end_matches('/')));
+                let place = |to: &str| {
+                    let path = format!("{}/{to}", at.trim_end_matches('/'));
+                    Some(self.plan.place(&path))
+                };
                 let by = |from: &str| {
                     self.by(|brings| {
                         let mut files = brings.files.iter();
@@ -252,8 +255,8 @@ impl View<'_> {
     fn products(&self, step: &PlannedStep, inputs: &mut Vec<Input>) {
         let name = |stage: StageIndex| self.plan.stages[stage].name.as_str();
         let mounts = step.uses.iter().map(|used| {
-            let part = format!("{}:{}", name(used.stage), used.sub);
-            ("use", used.stage, part, Some(used.at.clone()))
+            let part = format!("{}:{}", name(used.stage), self.plan.place(&used.sub));
+            ("use", used.stage, part, Some(self.plan.place(&used.at)))
         });
         let copies = step
             .copies
@@ -276,7 +279,7 @@ impl View<'_> {
             inputs.push(Input {
                 kind,
                 name: name.to_owned(),
-                value: Some(at.to_owned()),
+                value: Some(self.plan.place(at)),
                 made_of: made_of.to_owned(),
                 by,
             });
@@ -334,14 +337,16 @@ impl View<'_> {
 }
 
 /// What a step does, in a line.
-fn work(step: &PlannedStep) -> String {
+fn work(plan: &Plan, step: &PlannedStep) -> String {
     match &step.work {
         Work::Run(argv) => argv.join(" "),
         Work::File(FileWork::Copy(_)) => "copy files".to_owned(),
-        Work::File(FileWork::Write { path, .. }) => format!("write {path}"),
-        Work::File(FileWork::Mkdir { path, .. }) => format!("make the directory {path}"),
-        Work::File(FileWork::Link { path, .. }) => format!("link {path}"),
-        Work::File(FileWork::Delete { path, .. }) => format!("delete {path}"),
+        Work::File(FileWork::Write { path, .. }) => format!("write {}", plan.place(path)),
+        Work::File(FileWork::Mkdir { path, .. }) => {
+            format!("make the directory {}", plan.place(path))
+        }
+        Work::File(FileWork::Link { path, .. }) => format!("link {}", plan.place(path)),
+        Work::File(FileWork::Delete { path, .. }) => format!("delete {}", plan.place(path)),
     }
 }
 
@@ -364,10 +369,10 @@ fn instance<'a>(instances: &'a BTreeMap<&str, Instance<'_>>, stage: &'a PlannedS
     found.map_or(&stage.name, |instance| &instance.id)
 }
 
-fn product(stage: &PlannedStage) -> Vec<&str> {
+fn product(plan: &Plan, stage: &PlannedStage) -> Vec<String> {
     match &stage.product {
         Product::Root => Vec::new(),
-        Product::Tree(paths) => paths.iter().map(crate::plan::TreePath::as_str).collect(),
+        Product::Tree(paths) => paths.iter().map(|path| plan.place(path.as_str())).collect(),
     }
 }
 
@@ -388,7 +393,7 @@ pub fn plan_text(selection: &Selection<'_>, plan: &Plan) -> String {
     let mut left = inputs.as_slice();
     let instances = selection.setting.instances();
     for stage in &plan.stages {
-        let product = match product(stage) {
+        let product = match product(plan, stage) {
             paths if paths.is_empty() => "root".to_owned(),
             paths => format!("tree {}", paths.join(", ")),
         };
@@ -400,7 +405,7 @@ pub fn plan_text(selection: &Selection<'_>, plan: &Plan) -> String {
         let (own, rest) = left.split_at(stage.steps.len().min(left.len()));
         left = rest;
         for (_, step, inputs) in own {
-            text.push_str(&format!("  {}: {}\n", step.name, cut(&work(step))));
+            text.push_str(&format!("  {}: {}\n", step.name, cut(&work(plan, step))));
             let mut table = Table::new(2, &["    INPUT", "NAME", "VALUE", "MADE OF", "BY"]);
             for input in inputs {
                 let value = input.value.as_deref().map_or_else(|| "-".to_owned(), cut);
@@ -454,13 +459,13 @@ pub fn plan_json(selection: &Selection<'_>, plan: &Plan) -> Value {
         };
         steps.entry(&stage.name).or_default().push(json!({
             "step": step.name,
-            "work": work(step),
+            "work": work(plan, step),
             "argv": step.argv(),
             "network": match step.network {
                 crate::file::Network::None => "none",
                 _ => "default",
             },
-            "cwd": step.cwd,
+            "cwd": plan.place(&step.cwd),
             "user": step.user,
             "inputs": inputs.iter().map(input).collect::<Vec<_>>(),
         }));
@@ -472,7 +477,7 @@ pub fn plan_json(selection: &Selection<'_>, plan: &Plan) -> Value {
             "instance": instance(&instances, stage),
             "from": start(plan, stage),
             "add": stage.add.iter().map(|add| &plan.stages[*add].name).collect::<Vec<_>>(),
-            "tree": product(stage),
+            "tree": product(plan, stage),
             "steps": steps.get(stage.name.as_str()).cloned().unwrap_or_default(),
         })
     });

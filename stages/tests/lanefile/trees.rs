@@ -301,7 +301,7 @@ fn on_windows_nothing_is_added_over_what_is_there() {
         .replace("/t/part", r"C:\\t\\part");
     let said = wrong(&windows);
     assert!(
-        said.contains("the tree of `part` goes over what is at /t/part/x"),
+        said.contains(r"the tree of `part` goes over what is at C:\t\part\x"),
         "{said}"
     );
     let apart = windows.replace(r"C:\\t\\part\\x", r"C:\\u");

@@ -224,6 +224,50 @@ fn a_step_without_path_a_mount_over_the_system_and_some_of_a_directory_are_refus
     insta::assert_snapshot!(wrong(&text));
 }
 
+#[test]
+fn errors_have_the_paths_that_windows_has() {
+    let text = r#"
+[graph]
+name = "t"
+[lane.amd64]
+platform = "windows/amd64"
+output.image = { stage = "out" }
+[stage.base]
+from = { image = "x" }
+env.PATH = { set = ['C:\Windows'] }
+[stage.a]
+from = "base"
+tree = ['C:\runtime\a', 'C:\runtime\b']
+[stage.b]
+from = "base"
+tree = ['C:\runtime\a\x', 'C:\cache\y', 'C:\in']
+[[stage.b.step]]
+name = "s"
+cache = [{ id = "c", at = 'C:\cache' }, { id = "d", at = 'C:\cache\d' }]
+uses = [
+  { stage = "a", sub = 'C:\nothing', at = 'C:\n' },
+  { stage = "a", sub = 'C:\runtime\a', at = 'C:\cache\e', as = "copy" },
+  { stage = "a", sub = 'C:\runtime\a', at = 'C:\in\a', as = "copy" },
+  { stage = "a", sub = 'C:\runtime\b', at = 'C:\in\a', as = "copy" },
+]
+run = ["a"]
+[stage.out]
+from = "base"
+add = ["a", "b"]
+[gate.g]
+of = "a"
+check = "arch"
+roots = ['C:\elsewhere']
+floor = [{ inspected = { least = 1 } }]
+"#;
+    let found = wrong(text);
+    insta::assert_snapshot!(found);
+    let mut told = found
+        .lines()
+        .filter(|line| !line.contains(" | ") || line.contains('^'));
+    assert!(told.all(|line| !line.contains(" /")), "{found}");
+}
+
 fn wrong(text: &str) -> String {
     let loaded = load(text, "");
     let Ok(graph) = &loaded.graph else {

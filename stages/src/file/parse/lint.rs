@@ -114,11 +114,6 @@ fn allow(
             fields.text("name", report)
         }
     };
-    if let Some(why) = why.as_ref().filter(|why| why.value.trim().is_empty()) {
-        report.push(
-            Diagnostic::new(rule::VALUE, "an allowed lint needs a reason").at(&why.span, "empty"),
-        );
-    }
     fields.finish(report);
     Some(AllowLint {
         rule: rule?,

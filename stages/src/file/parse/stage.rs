@@ -287,17 +287,20 @@ fn script(
 fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {
     let run = templates(fields, "run", Dollar::Shell, report)?;
     // A value or word of another type was reported already.
-    if matches!(fields.get("run")?.get_ref(), DeValue::Array(words) if words.is_empty()) {
+    let DeValue::Array(words) = fields.get("run")?.get_ref() else {
+        return None;
+    };
+    let nothing = match words.first() {
+        None => Some((fields.span().clone(), "this step")),
+        Some(word) if word.get_ref().as_str() == Some("") => {
+            Some((Span::new(fields.source(), word.span()), "empty"))
+        }
+        Some(_) => None,
+    };
+    if let Some((span, label)) = nothing {
         report.push(
             Diagnostic::new(rule::VALUE, "`run` of a step has no command")
-                .at(fields.span(), "this step")
-                .help("run = [\"command\", \"argument\"]"),
-        );
-    }
-    if let Some(program) = run.first().filter(|word| word.pieces.is_empty()) {
-        report.push(
-            Diagnostic::new(rule::VALUE, "`run` of a step has no command")
-                .at(&program.span, "empty")
+                .at(&span, label)
                 .help("run = [\"command\", \"argument\"]"),
         );
     }

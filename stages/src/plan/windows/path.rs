@@ -32,6 +32,15 @@ impl Spelling {
         matches!(self, Self::Windows(_))
     }
 
+    /// A path of the plan as the file spells paths.
+    pub(in crate::plan) fn shown(&self, path: &str) -> String {
+        if self.is_windows() {
+            super::with_drive(path)
+        } else {
+            path.to_owned()
+        }
+    }
+
     /// What stands between the parts of a list such as PATH.
     pub(in crate::plan) fn separator(&self) -> &'static str {
         if self.is_windows() { ";" } else { ":" }
