@@ -248,8 +248,19 @@ impl Gate {
 
 /// Reads a gate's keys; `part` is the name of the object they stand in.
 fn keys<K: Keys>(part: &str, object: &Object) -> Result<K, String> {
-    let keys: K = serde_json::from_value(Value::Object(object.clone()))
-        .map_err(|error| format!("`{part}`: {error}"))?;
+    let read = |object: &Object| -> Result<K, String> {
+        serde_json::from_value(Value::Object(object.clone())).map_err(|error| error.to_string())
+    };
+    let keys = read(object).map_err(|why| {
+        // Serde does not say in which key: it is the one without which it says something else.
+        let wrong = object.keys().find(|key| {
+            let mut rest = object.clone();
+            rest.remove(*key);
+            !why.contains(&format!("`{key}`")) && read(&rest).err().as_ref() != Some(&why)
+        });
+        let key = wrong.map(|key| format!("`{key}`: ")).unwrap_or_default();
+        format!("`{part}`: {key}{why}")
+    })?;
     keys.check().map_err(|why| format!("`{part}`: {why}"))?;
     Ok(keys)
 }
@@ -273,6 +284,29 @@ mod tests {
             assert!(gate.counts.is_sorted_by(|a, b| a < b), "{}", gate.name);
             assert!(gate.version > 0 && !gate.about.is_empty(), "{}", gate.name);
         }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_told_with_its_key() {
+        let told = |ask: Value| match ask {
+            Value::Object(ask) => Gate::named("deps").unwrap().ask(&ask).unwrap_err(),
+            other => panic!("{other}"),
+        };
+        for (ask, want) in [
+            (
+                serde_json::json!({ "needs": "a", "python": "3.14" }),
+                "`ask`: `needs`: invalid type: string \"a\", expected a sequence",
+            ),
+            (
+                serde_json::json!({ "needs": ["a"], "python": 3 }),
+                "`ask`: `python`: invalid type: integer `3`, expected a string",
+            ),
+            (serde_json::json!({ "needs": ["a"] }), "`ask`: missing field `python`"),
+        ] {
+            assert_eq!(told(ask), want);
+        }
+        let ask = serde_json::json!({ "nedes": [], "python": "3.14" });
+        assert!(told(ask).starts_with("`ask`: unknown field `nedes`, expected one of "));
     }
 
     #[test]
