@@ -301,7 +301,10 @@ mod tests {
                 serde_json::json!({ "needs": ["a"], "python": 3 }),
                 "`ask`: `python`: invalid type: integer `3`, expected a string",
             ),
-            (serde_json::json!({ "needs": ["a"] }), "`ask`: missing field `python`"),
+            (
+                serde_json::json!({ "needs": ["a"] }),
+                "`ask`: missing field `python`",
+            ),
         ] {
             assert_eq!(told(ask), want);
         }

@@ -98,7 +98,7 @@ fn tag(parts: &[Solved]) -> Result<Option<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::bridge::Ref;
+    use crate::gateway::bridge::{Attestation, Ref};
 
     fn part(lane: &str, platform: &str, tag: Option<&str>, why: &[&str]) -> Solved {
         Solved {
@@ -114,6 +114,47 @@ mod tests {
             unpublishable: why.iter().map(|why| (*why).to_owned()).collect(),
             output: true,
         }
+    }
+
+    #[test]
+    fn each_platform_has_the_statements_and_each_lane_the_summary_of_its_own_gates() {
+        let windows = "windows(10.0.20348.1)/amd64";
+        let mut parts = vec![
+            part("x", "linux/amd64", None, &[]),
+            part("y", windows, None, &[]),
+            part("z", "linux/arm64", None, &[]),
+        ];
+        for part in &mut parts[..2] {
+            part.summary = Some(format!("gates of {}", part.lane).into_bytes());
+            part.attestations = vec![Attestation {
+                made: Ref::scratch(),
+                path: format!("/{}.json", part.lane),
+                predicate_type: "t",
+            }];
+        }
+        let built = together(parts).unwrap();
+        let stated: Vec<(&str, Vec<&str>)> = built
+            .attestations
+            .iter()
+            .map(|(id, list)| (&**id, list.iter().map(|one| &*one.path).collect()))
+            .collect();
+        assert_eq!(
+            stated,
+            [("linux/amd64", vec!["/x.json"]), (windows, vec!["/y.json"])]
+        );
+        let Refs::Several(refs) = built.result else {
+            panic!()
+        };
+        assert!(built.attestations.keys().all(|id| refs.contains_key(id)));
+        let summary = |lane: &str| {
+            let bytes = built
+                .metadata
+                .get(&format!("frontend.lanekit.gates/{lane}"));
+            bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        };
+        assert_eq!(summary("x"), Some("gates of x".to_owned()));
+        assert_eq!(summary("y"), Some("gates of y".to_owned()));
+        assert_eq!(summary("z"), None);
     }
 
     #[test]
