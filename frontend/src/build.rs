@@ -9,6 +9,7 @@ mod files;
 mod gits;
 mod images;
 mod keys;
+mod missing;
 mod payloads;
 mod remote;
 mod request;
@@ -311,20 +312,9 @@ impl Build<'_> {
             let lines = failure.with_lines(self.sources, span);
             return lines.context(format!("a step needs --allow {name}"));
         }
-        // Nor what to do about a secret that nobody passed.
-        let missing = |name: &str| {
-            failure
-                .message()
-                .contains(&format!("secret {name}: not found"))
-        };
-        let hosts = plan.stages.iter().flat_map(|stage| &stage.steps);
-        let mut hosts = hosts.flat_map(|step| step.host.iter().map(move |host| (host, &step.span)));
-        if let Some((host, span)) = hosts.find(|(host, _)| host.required() && missing(&host.name)) {
-            let name = &host.name;
-            let lines = failure.with_lines(self.sources, span);
-            return lines.context(format!(
-                "host setting {name} is needed and was not given: pass --secret id={name},env={name}"
-            ));
+        // Nor what to do about a secret or an agent that nobody passed.
+        if let Some((what, span)) = missing::to_pass(plan, failure.message()) {
+            return failure.with_lines(self.sources, span).context(what);
         }
         match &plan.output {
             PlannedOutput::Product { span, .. } if !failure.has_source() => {
@@ -356,6 +346,7 @@ impl Build<'_> {
                 .map(|limit| (limit.name.clone(), limit.soft, limit.hard))
                 .collect(),
             cgroup_parent: opts.cgroup_parent.clone().unwrap_or_default(),
+            resources: opts.resources.clone(),
             shm_size: opts.shm_size.and_then(NonZeroU64::new),
             cache_namespace: opts.cache_namespace.clone().unwrap_or_default(),
             hostname: opts.hostname.clone().unwrap_or_default(),

@@ -9,8 +9,11 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
 
+use llb::proto::pb::LinuxResources;
 use llb::{Network, Platform, Proxy, Reference, ResolveMode};
 use serde::Deserialize;
+
+mod resources;
 
 /// Variable prefix of the options.
 const OPT: &str = "BUILDKIT_FRONTEND_OPT_";
@@ -73,6 +76,8 @@ pub struct Opts {
     pub shm_size: Option<u64>,
     /// Process limits of steps.
     pub ulimits: Vec<Ulimit>,
+    /// Limits of memory and processors of steps.
+    pub resources: Option<LinuxResources>,
     /// Network of steps that do not say otherwise.
     pub network: Option<Network>,
     /// Control group that steps run under.
@@ -347,6 +352,7 @@ impl Opts {
         self.hosts = from.parsed("add-hosts", hosts).unwrap_or_default();
         self.shm_size = from.parsed("shm-size", bytes).filter(|size| *size > 0);
         self.ulimits = from.parsed("ulimit", ulimits).unwrap_or_default();
+        self.resources = resources::read(from);
         self.network = from.parsed("force-network-mode", network);
         self.cache_imports = from
             .parsed("cache-imports", cache_imports)
@@ -527,23 +533,6 @@ impl Opts {
         from.group("attest:");
         // Where the client's directories come from, for the provenance.
         from.group("vcs:");
-        for limit in [
-            "memory",
-            "memswap",
-            "cpushares",
-            "cpuperiod",
-            "cpuquota",
-            "cpusetcpus",
-            "cpusetmems",
-        ] {
-            if let Some(value) = from.text(limit) {
-                from.refuse(
-                    limit,
-                    &value,
-                    "lanekit cannot limit the resources of steps yet",
-                );
-            }
-        }
         if let Some(value) = from.text("override-copy-image") {
             from.refuse(
                 "override-copy-image",
@@ -839,7 +828,7 @@ mod tests {
     }
 
     /// What `docker buildx build` sends with most of its flags set, as seen on the wire.
-    const BUILDX: [&str; 23] = [
+    const BUILDX: [&str; 30] = [
         "filename=sub/lanes.toml",
         "target=arm64",
         "build-arg:APP=a=b",
@@ -855,6 +844,13 @@ mod tests {
         "add-hosts=Box=10.0.0.1,six=::1",
         "shm-size=1048576",
         "ulimit=nofile=1024:2048,core=-1",
+        "memory=67108864",
+        "memswap=-1",
+        "cpushares=512",
+        "cpuperiod=100000",
+        "cpuquota=50000",
+        "cpusetcpus=0-1,3",
+        "cpusetmems=0",
         "force-network-mode=none",
         "cgroup-parent=/lanes",
         r#"cache-imports=[{"Type":"registry","Attrs":{"ref":"localhost:5000/c"}},{"Type":"inline"}]"#,
@@ -920,6 +916,16 @@ mod tests {
             }
         );
         assert_eq!(opts.cgroup_parent.as_deref(), Some("/lanes"));
+        let limits = LinuxResources {
+            memory: 64 << 20,
+            memory_swap: -1,
+            cpu_shares: 512,
+            cpu_period: 100_000,
+            cpu_quota: 50_000,
+            cpuset_cpus: "0-1,3".to_owned(),
+            cpuset_mems: "0".to_owned(),
+        };
+        assert_eq!(opts.resources, Some(limits));
         assert_eq!(opts.cache_imports[0].attrs["ref"], "localhost:5000/c");
         assert_eq!(
             opts.cache_imports[1],
@@ -1083,7 +1089,13 @@ mod tests {
             "cache-imports=[{]",
             "build-arg:SOURCE_DATE_EPOCH=context",
             "multi-platform=both",
-            "memory=1000",
+            "memory=64m",
+            "memswap=-2",
+            "cpushares=0",
+            "cpuperiod=-1",
+            "cpuquota=half",
+            "cpusetcpus=3-1",
+            "cpusetmems=0,",
             "contextsubdir=x",
             "context:a=debian",
             "context:b=oci-layout://store",
@@ -1101,9 +1113,15 @@ mod tests {
         option context:d::vax=docker-image://debian: platform "vax" must be OS/ARCHITECTURE or OS/ARCHITECTURE/VARIANT
         option context:e=ftp://x: no context comes from "ftp:"
         option contextsubdir=x: needs a remote context
+        option cpuperiod=-1: is not a number above 0
+        option cpuquota=half: is not a number above 0
+        option cpusetcpus=3-1: is not a list of numbers up to 8192 and ranges, such as 0-3,6
+        option cpusetmems=0,: is not a list of numbers up to 8192 and ranges, such as 0-3,6
+        option cpushares=0: is not a number above 0
         option force-network-mode=vpn: is none of none, host and sandbox
         option image-resolve-mode=maybe: is none of default, pull and local
-        option memory=1000: lanekit cannot limit the resources of steps yet
+        option memory=64m: is not a number above 0
+        option memswap=-2: is neither a number of bytes nor -1, for no limit
         option multi-platform=both: is neither true nor false
         option platform=linux/amd64,linux: platform "linux" must be OS/ARCHITECTURE or OS/ARCHITECTURE/VARIANT
         option shm-size=1g: is not a number of bytes

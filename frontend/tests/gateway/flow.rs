@@ -536,9 +536,9 @@ async fn what_another_build_gives_takes_the_place_of_the_clients_directory() {
 
 #[tokio::test]
 async fn what_cannot_be_honoured_is_refused() {
-    let ran = run(engine(HELLO), &["memory=5", "multi-platform=maybe"]).await;
+    let ran = run(engine(HELLO), &["memory=5m", "multi-platform=maybe"]).await;
     insta::assert_snapshot!(ran.refused().message, @r"
-    option memory=5: lanekit cannot limit the resources of steps yet
+    option memory=5m: is not a number above 0
     option multi-platform=maybe: is neither true nor false
     ");
     let ran = run(engine(HELLO), &["requestid=frontend.nope"]).await;

@@ -3,6 +3,7 @@
 
 mod bridge;
 mod contexts;
+mod demands;
 mod fake;
 mod flow;
 mod gits;

@@ -410,13 +410,15 @@ impl Maker<'_> {
         }
     }
 
-    /// What the caller demands of every step. Proxies and the names of caches are in no key.
+    /// What the caller demands of every step. Proxies, the names of caches, and limits of memory and processors are in no
+    /// key.
     fn exec_options(&self, network: Network, made_of: &mut MadeOf) {
         let ExecOptions {
             network: wanted,
             hosts,
             ulimits,
             cgroup_parent,
+            resources: _,
             // Which of both sizes counts is said with the step's own.
             shm_size: _,
             cache_namespace: _,

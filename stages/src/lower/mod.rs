@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::num::NonZeroU64;
 
+use llb::proto::pb::LinuxResources;
 use llb::{
     Caps, Copy, Error, Image, Local, Location, Metadata, OciLayout, Output, Platform, Range,
-    SourceFile,
+    SourceFile, caps,
 };
 
 use crate::diag::{Diagnostic, Report, SourceId, Sources, Span, rule};
@@ -63,7 +64,7 @@ pub enum Context {
 }
 
 /// What the caller demands of every step. Each of these enters the keys of all steps, because
-/// the engine puts it there.
+/// the engine puts it there, unless it says otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct ExecOptions {
     /// Network for all steps that have one.
@@ -74,13 +75,15 @@ pub struct ExecOptions {
     pub ulimits: Vec<(String, i64, i64)>,
     /// Parent of the control groups.
     pub cgroup_parent: String,
+    /// Limits of memory and processors; in no key.
+    pub resources: Option<LinuxResources>,
     /// Size of `/dev/shm` in bytes.
     pub shm_size: Option<NonZeroU64>,
     /// What stands in front of the ids of cache mounts, with a `/` between; in no key.
     pub cache_namespace: String,
     /// Host name.
     pub hostname: String,
-    /// Proxies; alone among these, in no key.
+    /// Proxies; in no key.
     pub proxy: Option<llb::Proxy>,
 }
 
@@ -162,6 +165,7 @@ pub fn lower(
         seals: BTreeMap::new(),
     };
     lowering.demands()?;
+    lowering.limits()?;
     for (index, stage) in plan.stages.iter().enumerate() {
         let product = lowering
             .stage(index, stage)
@@ -454,6 +458,22 @@ impl Lowering<'_> {
             gates,
             attested: None,
         })
+    }
+
+    /// Whether the engine has the limits that the caller puts on steps. BuildKit's own frontend leaves them out where it has
+    /// not: then a build has more than it was allowed.
+    fn limits(&self) -> Result<(), Failed> {
+        let cap = caps::EXEC_META_LINUX_RESOURCES;
+        if self.host.exec.resources.is_none() || self.host.caps.supports(cap) {
+            return Ok(());
+        }
+        let text = "this engine cannot limit memory and processors of steps";
+        let help = format!(
+            "leave the limits out, or use an engine that has `{}`",
+            cap.name()
+        );
+        let wrong = Diagnostic::new(rule::ENGINE, text).help(help);
+        Err(Failed(Box::new(wrong)))
     }
 
     fn metadata(&self, name: String, span: &Span) -> Metadata {

@@ -83,9 +83,11 @@ impl Lowering<'_> {
                 .mount(RECORDER, lanegate)
                 .mount(RECORD, Bind::scratch());
         }
-        let run = exec
-            .metadata(self.step_metadata(&shown(step.argv()), stage, step))
-            .build()?;
+        let mut metadata = self.step_metadata(&shown(step.argv()), stage, step);
+        if let Some(limits) = &options.resources {
+            metadata = metadata.resources(limits.clone());
+        }
+        let run = exec.metadata(metadata).build()?;
         Ok(if step.record {
             run.output(RECORD)?
         } else {

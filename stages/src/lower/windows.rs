@@ -100,6 +100,8 @@ impl Lowering<'_> {
             Some("limits of a process")
         } else if !options.cgroup_parent.is_empty() {
             Some("control groups")
+        } else if options.resources.is_some() {
+            Some("limits of memory and processors")
         } else if options.network == Some(llb::Network::Host) {
             Some("the host's network")
         } else {

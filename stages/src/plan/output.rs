@@ -27,6 +27,11 @@ impl Planner<'_, '_> {
             What::Stage(name) | What::Step(name, _) => {
                 let &stage = self.index.get(name)?;
                 self.annotations = self.inherited[stage].annotations.clone();
+                // What has no tag to lie, has no word for a switch, a payload or a step that was left out either.
+                let lane = self.selection.setting.name;
+                let why =
+                    format!("stage `{name}` was asked for, which is no output of lane `{lane}`");
+                self.unpublishable.push(why);
                 Some(PlannedOutput::Product {
                     stage,
                     root: None,

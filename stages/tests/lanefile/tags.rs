@@ -113,6 +113,24 @@ fn what_is_built_has_the_tag_of_the_table_or_says_why_not() {
 }
 
 #[test]
+fn a_stage_is_no_output_and_so_not_publishable() {
+    let loaded = load(LANES, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let of = |target: &str| {
+        let (plan, _) = plan(graph, &request(target, &[])).expect("a plan");
+        plan.unpublishable
+    };
+    assert!(of("gpu/image").is_empty());
+    assert_eq!(
+        of("gpu/app"),
+        ["stage `app` was asked for, which is no output of lane `gpu`"]
+    );
+}
+
+#[test]
 fn a_tag_for_two_contents_and_texts_that_are_no_tags_are_refused() {
     let same = LANES
         .replace("app:${lane.name}-${slot.sdk}", "app:${lane.name}")

@@ -71,7 +71,7 @@ rows! {
     pull: "--pull", "yes", Every, sources::pull;
     push: "--push", "yes", Every, results::push;
     quiet: "--quiet", "yes", Every, client::quiet;
-    resource: "--resource", "no", One, steps::resource;
+    resource: "--resource", "yes", One, steps::resource;
     sbom: "--sbom", "yes", Every, results::sbom;
     secret: "--secret", "yes", Every, steps::secret;
     shm_size: "--shm-size", "yes", Every, steps::shm_size;

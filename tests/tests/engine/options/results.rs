@@ -240,15 +240,22 @@ pub(super) fn tag(lab: &Lab) {
 
 pub(super) fn metadata_file(lab: &Lab) {
     let file = lab.file("metadata");
-    lab.build(&["--metadata-file", &file]).pass("step ran");
-    let text = fs::read_to_string(file).expect("metadata");
-    let metadata: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(
-        metadata["frontend.lanekit.publishable"]["publishable"],
-        true
-    );
-    assert_eq!(metadata["frontend.lanekit.keys"]["lane"], "l");
-    assert!(metadata["buildx.build.ref"].is_string(), "{text}");
+    let of = |target: &str| -> Value {
+        lab.build(&["--metadata-file", &file, "--target", target])
+            .pass("[app/say]");
+        let text = fs::read_to_string(&file).expect("metadata");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let image = of("l/image");
+    let verdict = |metadata: &Value| metadata["frontend.lanekit.publishable"].clone();
+    assert_eq!(verdict(&image)["publishable"], true);
+    assert_eq!(image["frontend.lanekit.keys"]["lane"], "l");
+    assert!(image["buildx.build.ref"].is_string(), "{image}");
+    // What is no output is not made to go out.
+    let stage = verdict(&of("l/app"));
+    assert_eq!(stage["publishable"], false);
+    let why = "stage `app` was asked for, which is no output of lane `l`";
+    assert_eq!(stage["why"], serde_json::json!([why]));
 }
 
 pub(super) fn output(lab: &Lab) {
