@@ -317,6 +317,8 @@ impl Maker<'_> {
             span: _,
             work,
             env,
+            // The batch file is among the files.
+            behind: _,
             host,
             files,
             uses,

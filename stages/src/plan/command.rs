@@ -24,6 +24,21 @@ pub(super) fn own(to: &str) -> bool {
     inside(to, own)
 }
 
+/// What is started.
+#[derive(Default)]
+pub(super) struct Started {
+    /// The command of the step.
+    pub(super) argv: Vec<String>,
+    /// The command line that it comes to, where that stands in a batch file of ours.
+    pub(super) behind: Option<String>,
+}
+
+impl Started {
+    fn at_once(argv: Vec<String>) -> Self {
+        Self { argv, behind: None }
+    }
+}
+
 /// What is started; what that needs beside it is put to the step's files.
 pub(super) fn plan(
     planner: &mut Planner<'_, '_>,
@@ -31,7 +46,7 @@ pub(super) fn plan(
     env: &BTreeMap<String, String>,
     host: &[HostSetting],
     files: &mut BTreeMap<String, Vec<StepFile>>,
-) -> Option<Vec<String>> {
+) -> Option<Started> {
     let windows = planner.spelling.is_windows();
     let words = match &step.command {
         Command::Run(words) => fill(planner, words, env)?,
@@ -66,7 +81,7 @@ pub(super) fn plan(
             files,
         )
     } else {
-        Some(words)
+        Some(Started::at_once(words))
     }
 }
 
@@ -88,16 +103,19 @@ fn started(
     line: String,
     host: &[HostSetting],
     files: &mut BTreeMap<String, Vec<StepFile>>,
-) -> Option<Vec<String>> {
+) -> Option<Started> {
     if !unsettled(host) {
-        return Some(vec![line]);
+        return Some(Started::at_once(vec![line]));
     }
     match batch(host).and_then(|settled| behind(&settled, &line)) {
         Ok(text) => {
             let to = "run.cmd".to_owned();
             files.insert(BATCH.to_owned(), vec![StepFile::Script { to, text }]);
             let path = windows::with_drive(&format!("{BATCH}/run.cmd"));
-            Some(vec![format!("cmd /d /c {path}")])
+            Some(Started {
+                argv: vec![format!("cmd /d /c {path}")],
+                behind: Some(line),
+            })
         }
         Err(why) => {
             planner.report.push(

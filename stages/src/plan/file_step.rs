@@ -61,6 +61,7 @@ pub(super) fn plan(
         span: step.span.clone(),
         work: Work::File(work?),
         env: BTreeMap::new(),
+        behind: None,
         host: Vec::new(),
         files: BTreeMap::new(),
         uses: Vec::new(),

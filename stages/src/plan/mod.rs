@@ -243,6 +243,8 @@ pub struct PlannedStep {
     pub work: Work,
     /// The whole environment: base image, chain, args, constants.
     pub env: BTreeMap<String, String>,
+    /// What people wrote, where a batch file of ours runs it.
+    pub behind: Option<String>,
     /// Host settings that it sees, by name.
     pub host: Vec<HostSetting>,
     /// Directories of files, by the place where they appear.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::build::{Inherited, Planner};
+use super::command::Started;
 use super::host::unsettled;
 use super::tree::inside;
 use super::{HostSetting, PlannedStep, Work, file_step, mounts, uses};
@@ -34,7 +35,9 @@ pub(super) fn plan<'g>(
     }
     let mut files = files::plan(planner, &sees, &from.env);
     let host = host(planner, &sees);
-    let argv = command::plan(planner, step, &env, &host, &mut files);
+    let started = command::plan(planner, step, &env, &host, &mut files);
+    // A value that is missing is in the report; the mounts are still judged.
+    let Started { argv, behind } = started.unwrap_or_default();
     let (uses, copies) = uses::plan(planner, &sees, &from.env);
     let cache = mounts::caches(planner, &sees, &from.env);
     let secrets = sees.iter().flat_map(|brings| &brings.secret);
@@ -70,9 +73,9 @@ pub(super) fn plan<'g>(
     let planned = PlannedStep {
         name: step.name.value.clone(),
         span: step.span.clone(),
-        // A value that is missing is in the report; the mounts are still judged.
-        work: Work::Run(through(step, from, argv.unwrap_or_default())),
+        work: Work::Run(through(step, from, argv)),
         env,
+        behind,
         host,
         files,
         uses,

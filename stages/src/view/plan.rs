@@ -339,7 +339,7 @@ impl View<'_> {
 /// What a step does, in a line.
 fn work(plan: &Plan, step: &PlannedStep) -> String {
     match &step.work {
-        Work::Run(argv) => argv.join(" "),
+        Work::Run(argv) => step.behind.clone().unwrap_or_else(|| argv.join(" ")),
         Work::File(FileWork::Copy(_)) => "copy files".to_owned(),
         Work::File(FileWork::Write { path, .. }) => format!("write {}", plan.place(path)),
         Work::File(FileWork::Mkdir { path, .. }) => {

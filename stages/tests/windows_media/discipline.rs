@@ -277,11 +277,19 @@ fn r12_hashes_are_seen_beside_their_versions() {
 #[test]
 fn r13_who_takes_a_payload_has_its_hash() {
     let graph = Example::read().graph();
-    let hashed = graph
-        .payloads
-        .iter()
-        .map(|(name, payload)| (name.as_str(), payload.sha256.is_some()));
-    let expected = [("device-report", false), ("qnn", true), ("tensorrt", true)];
+    let hashed = graph.payloads.iter().map(|(name, payload)| {
+        let path = payload.path.value.as_str();
+        (name.as_str(), path, payload.sha256.is_some())
+    });
+    let expected = [
+        (
+            "device-report",
+            "windows/downloads/device-report.txt",
+            false,
+        ),
+        ("qnn", "windows/downloads/qairt-*.zip", true),
+        ("tensorrt", "windows/downloads/TensorRT-*.zip", true),
+    ];
     assert_eq!(hashed.collect::<Vec<_>>(), expected);
     for lane in LANES {
         let manifest = Example::read().manifest(lane, &[]);
