@@ -163,6 +163,7 @@ fn a_build_of_buildx_is_kept_with_times_bytes_and_reasons() {
     assert_eq!(ledger["schema"], "lanekit-ledger/1");
     assert_eq!(ledger["builds"][0]["totals"]["bytes"], 2048);
     assert_eq!(ledger["builds"][1]["number"], 2);
+    assert_eq!(ledger["builds"][1]["engine"], "default");
     assert_eq!(
         graph.pass("explain"),
         "lib/build ran (21.0 s): env.LIB_VERSION: 1 → 2\n"
@@ -247,6 +248,10 @@ fn what_changed_since_a_revision_is_told() {
             && said.contains("lib/build: file lib.txt changed"),
         "{said}"
     );
+    // What was stands before what is.
+    graph.write("versions.env", "LIB_VERSION=2\nOTHER=1\n");
+    let said = graph.pass("impact --since HEAD");
+    assert!(said.contains("env.LIB_VERSION: 1 → 2"), "{said}");
     // The work tree and the index stay as they are.
     assert_eq!(
         fs::read_to_string(graph.path().join("lib.txt")).unwrap(),
@@ -277,4 +282,82 @@ fn the_summary_of_a_build_goes_to_the_summary_of_the_job() {
     assert!(own.starts_with("### one: build 2 "), "{own}");
     let job = fs::read_to_string(&job).unwrap();
     assert!(!job.contains("build 2"), "{job}");
+}
+
+#[test]
+fn what_failed_was_cached_or_judged_is_kept_too() {
+    let graph = Graph::new();
+    graph.record(&ALL);
+    // Of two vertices of one step one came from the cache: the step ran. A name that begins with another's is not it.
+    graph.write("versions.env", "LIB_VERSION=2\nOTHER=1\n");
+    let line = |digest: &str, name: &str, cached: bool, error: &str| {
+        let vertex = json!({
+            "digest": digest, "name": name, "cached": cached, "error": error,
+            "started": "2026-12-01T12:00:00Z", "completed": "2026-12-01T12:00:03Z",
+        });
+        format!("{}\n", json!({ "vertexes": [vertex] }))
+    };
+    let told = [
+        line("sha256:1", "[lib/build] lib", false, ""),
+        line("sha256:2", "[lib/build] lib again", true, ""),
+        line("sha256:3", "[lib] tree", true, ""),
+        line("sha256:4", "[final/link] link", false, "exit code: 1"),
+    ];
+    graph.write("progress", &told.concat());
+    let metadata =
+        json!({ "frontend.lanekit.gates": { "gates": { "arch": { "verdict": "fail" } } } });
+    graph.write("metadata.json", &metadata.to_string());
+    graph.pass("record --progress progress --metadata metadata.json");
+    let ledger: Value = serde_json::from_str(&graph.pass("ledger")).unwrap();
+    let build = &ledger["builds"][1];
+    assert_eq!(build["gates"], json!({ "arch": "fail" }), "{build:#}");
+    let nodes = build["nodes"].as_object().unwrap();
+    assert_eq!(
+        nodes.keys().collect::<Vec<_>>(),
+        ["final/link", "lib/build"]
+    );
+    assert_eq!(nodes["lib/build"]["end"], "ran");
+    assert_eq!(nodes["lib/build"]["seconds"], 6.0, "of both vertices");
+    assert_eq!(nodes["final/link"]["end"], "failed");
+    assert_eq!(build["totals"]["failed"], 1);
+}
+
+#[test]
+fn what_came_from_a_cache_is_known_from_then_on() {
+    let graph = Graph::new();
+    graph.record(&ALL);
+    graph.write("versions.env", "LIB_VERSION=2\nOTHER=1\n");
+    graph.record(&ALL.map(|(name, _, _)| (name, 0, true)));
+    graph.write("versions.env", "LIB_VERSION=1\nOTHER=1\n");
+    let said = graph.pass("impact LIB_VERSION=2");
+    assert!(
+        said.starts_with("one: of 3 steps 0 must run, 0 may run"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_build_of_the_same_keys_lost_its_cache() {
+    let graph = Graph::new();
+    graph.record(&ALL);
+    graph.record(&ALL);
+    let said = graph.pass("explain");
+    let lost = "its key is the same, so its cache record was lost";
+    assert!(
+        said.contains(&format!("final/index ran (2.0 s): {lost}")),
+        "{said}"
+    );
+    assert!(said.contains("garbage collection"), "{said}");
+}
+
+#[test]
+fn what_was_never_measured_is_counted_and_bars_are_no_columns() {
+    let graph = Graph::new();
+    graph.record(&ALL[..1]);
+    let said = graph.pass("impact LIB_VERSION=a|b --format markdown");
+    assert!(said.contains("env.LIB_VERSION: 1 → a\\|b |\n"), "{said}");
+    assert!(
+        said.contains("never measured, counted as nothing: 2 of them"),
+        "{said}"
+    );
 }

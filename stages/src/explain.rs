@@ -294,50 +294,150 @@ fn quoted(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::keys::{Input, Named};
+    use crate::keys::sample::{manifest, node};
 
     /// Steps in a row, each on the root of the one before or on its bytes; `first` is a variable of the first one.
     fn row(length: usize, by: By, first: &str) -> Manifest {
-        let node = |number: usize| Node {
-            id: format!("s/{number}"),
-            kind: Kind::Step,
-            key: String::new(),
-            own: String::new(),
-            vertex: String::new(),
-            components: [("env.V".to_owned(), first.to_owned())]
-                .into_iter()
-                .filter(|_| number == 0)
-                .collect(),
-            files: Named::default(),
-            inputs: number
-                .checked_sub(1)
-                .map(|before| {
-                    let input = Input {
-                        node: format!("s/{before}"),
-                        by,
-                        part: String::new(),
-                    };
-                    ("root".to_owned(), input)
-                })
-                .into_iter()
-                .collect(),
+        let one = |number: usize| {
+            let id = format!("s/{number}");
+            match number.checked_sub(1).map(|before| format!("s/{before}")) {
+                None => node(&id, Kind::Step, &[("env.V", first)], &[]),
+                Some(before) => node(&id, Kind::Step, &[], &[("root", &before, by)]),
+            }
         };
-        let mut manifest = Manifest {
-            schema: String::new(),
-            graph: String::new(),
-            lane: String::new(),
-            target: String::new(),
-            args: BTreeMap::new(),
-            images: BTreeMap::new(),
-            gits: BTreeMap::new(),
-            payloads: BTreeMap::new(),
-            nodes: (0..length).map(node).collect(),
+        manifest((0..length).map(one).collect())
+    }
+
+    /// Two trees and what is put together of them, seen by a step: `a` and `b` are variables of the steps behind them.
+    fn two_trees(a: &str, b: &str) -> Manifest {
+        let by_bytes = |id: &'static str| [("root", id, By::Content)];
+        let parts = [("part.0", "a:tree", By::Key), ("part.1", "b:tree", By::Key)];
+        manifest(vec![
+            node("a/build", Kind::Step, &[("env.A", a)], &[]),
+            node(
+                "a:tree",
+                Kind::Tree,
+                &[("tree./out/a", "")],
+                &by_bytes("a/build"),
+            ),
+            node("b/build", Kind::Step, &[("env.B", b)], &[]),
+            node(
+                "b:tree",
+                Kind::Tree,
+                &[("tree./out/b", "")],
+                &by_bytes("b/build"),
+            ),
+            node("all:merge", Kind::Merge, &[], &parts),
+            node(
+                "final/index",
+                Kind::Step,
+                &[],
+                &[("/all", "all:merge", By::Content)],
+            ),
+        ])
+    }
+
+    fn why(old: &Manifest, new: &Manifest, ran: &[&str], id: &str) -> Why {
+        let ran = ran.iter().map(|id| (*id).to_owned()).collect();
+        Builds::new(old, new, &ran).why(id)
+    }
+
+    #[test]
+    fn what_is_put_together_is_looked_through_to_what_made_other_bytes() {
+        let (old, new) = (two_trees("1", "1"), two_trees("2", "2"));
+        // The other tree has another key too, but the bytes of before: it came from the cache.
+        let ran = ["a/build", "a:tree", "b/build", "all:merge", "final/index"];
+        assert_eq!(
+            why(&old, &new, &ran, "final/index").line(),
+            "its input a has other bytes (env.A: 1 → 2)"
+        );
+        let ran = [&ran[..], &["b:tree"]].concat();
+        assert_eq!(
+            why(&old, &new, &ran, "final/index").line(),
+            "its inputs a, b have other bytes (env.A: 1 → 2)"
+        );
+    }
+
+    #[test]
+    fn a_tree_of_other_paths_says_so_whatever_its_step_did() {
+        let (old, mut new) = (two_trees("1", "1"), two_trees("2", "1"));
+        let paths = [("tree./out/a", ""), ("tree./etc", "")];
+        new.nodes[1] = node(
+            "a:tree",
+            Kind::Tree,
+            &paths,
+            &[("root", "a/build", By::Content)],
+        );
+        new.seal();
+        assert_eq!(
+            why(&old, &new, &["a/build", "a:tree"], "final/index").line(),
+            "its input a has other bytes (tree./etc is new: (empty))"
+        );
+    }
+
+    #[test]
+    fn a_step_of_the_same_key_ran_since_the_cache_lost_its_record() {
+        let old = two_trees("1", "1");
+        let lost = why(&old, &old, &["a/build"], "a/build");
+        assert_eq!(lost, Why::Lost);
+        assert!(
+            lost.help()
+                .is_some_and(|help| help.contains("garbage collection"))
+        );
+        // Its bytes are others all the same: it is not reproducible.
+        let again = Why::Bytes {
+            nodes: vec!["a:tree".to_owned()],
+            why: Box::new(Why::Lost),
         };
-        manifest.seal();
-        manifest
+        assert!(
+            again
+                .help()
+                .is_some_and(|help| help.contains("lanekit repro"))
+        );
+        assert_eq!(Why::First.help(), None);
+    }
+
+    #[test]
+    fn a_name_is_in_no_key() {
+        let step =
+            |id: &str, value: &str| manifest(vec![node(id, Kind::Step, &[("env.V", value)], &[])]);
+        let (old, renamed, other) = (step("s/old", "1"), step("s/new", "1"), step("s/new", "2"));
+        assert_eq!(why(&old, &renamed, &["s/new"], "s/new"), Why::Lost);
+        assert_eq!(why(&old, &other, &["s/new"], "s/new"), Why::First);
+        assert_eq!(why(&old, &other, &[], "s/none"), Why::First);
+    }
+
+    #[test]
+    fn another_part_of_a_product_is_another_input() {
+        let sees = |part: &str| {
+            let mut all = two_trees("1", "1");
+            for input in all.nodes[5].inputs.values_mut() {
+                input.part = part.to_owned();
+            }
+            all.seal();
+            all
+        };
+        assert_eq!(
+            why(&sees(""), &sees("/lib"), &[], "final/index").line(),
+            "input /all: all:merge → /lib of all:merge"
+        );
+    }
+
+    #[test]
+    fn changes_are_said_in_the_order_of_their_names_and_at_most_three() {
+        let step = |values: &[(&str, &str)]| manifest(vec![node("s/s", Kind::Step, values, &[])]);
+        let old = step(&[("cwd", "/"), ("env.B", "1"), ("env.C", ""), ("env.D", "1")]);
+        let new = step(&[
+            ("cwd", "/src"),
+            ("env.A", "2"),
+            ("env.C", "3"),
+            ("env.D", "1"),
+        ]);
+        assert_eq!(
+            why(&old, &new, &["s/s"], "s/s").line(),
+            "cwd: / → /src, env.A is new: 2, env.B is gone, and 1 more"
+        );
     }
 
     #[test]

@@ -236,3 +236,90 @@ fn gates(metadata: &Value) -> BTreeMap<String, String> {
         .map(|(name, gate)| (name.clone(), verdict(gate)))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Two steps, a gate, and two sources of which one's name begins with the other's.
+    fn manifest() -> Manifest {
+        let node = |id: &str, kind: &str, vertex: &str| json!({ "id": id, "kind": kind, "key": id, "own": id, "vertex": vertex, "components": {} });
+        let manifest = json!({
+            "schema": "", "graph": "g", "lane": "l", "target": "l", "args": {}, "images": {},
+            "nodes": [
+                node("git:a", "git", "[git] a"),
+                node("git:ab", "git", "[git] ab"),
+                node("s/run", "step", "[s/run] "),
+                node("t/run", "step", "[t/run] "),
+                node("gate:g/inspect", "inspect", "[gate g] inspect"),
+            ],
+        });
+        serde_json::from_value(manifest).expect("a manifest")
+    }
+
+    /// What an engine says of vertices, each with its error; each takes two seconds.
+    fn progress(vertices: &[(&str, &str)]) -> Progress {
+        let mut progress = Progress::new(None);
+        for (number, (name, error)) in vertices.iter().enumerate() {
+            let vertex = json!({
+                "digest": format!("sha256:{number}"), "name": name, "error": error,
+                "started": "2026-12-01T12:00:00Z", "completed": "2026-12-01T12:00:02Z",
+            });
+            progress.line(&json!({ "vertexes": [vertex] }).to_string());
+        }
+        progress
+    }
+
+    #[test]
+    fn a_vertex_is_of_the_node_with_the_longest_beginning() {
+        let manifest = manifest();
+        let progress = progress(&[("[git] ab", "")]);
+        let ends: Vec<&str> = ends(&manifest, &progress).into_keys().collect();
+        assert_eq!(ends, ["git:ab"]);
+    }
+
+    #[test]
+    fn what_was_told_to_ignore_the_cache_says_so_and_all_else_that_ran_lost_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = Ledger::new(directory.path());
+        let manifest = manifest();
+        let all = ["[s/run] x", "[t/run] x", "[gate g] inspect"].map(|name| (name, ""));
+        let told = |no_cache: &dyn Fn(&str) -> bool| {
+            let build = Record {
+                manifest: &manifest,
+                progress: &progress(&all),
+                engine: String::new(),
+                ok: true,
+                no_cache,
+                metadata: &Value::Null,
+            };
+            let nodes = record(&ledger, &build).expect("a ledger").nodes;
+            nodes.into_values().map(|node| node.why).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&|_| false), [Why::First, Why::First, Why::First]);
+        let of_some = told(&|name| ["s", "g"].contains(&name));
+        assert_eq!(of_some, [Why::Asked, Why::Asked, Why::Lost]);
+    }
+
+    #[test]
+    fn what_was_cancelled_failed_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let build = Record {
+            manifest: &manifest(),
+            progress: &progress(&[
+                ("[s/run] x", "exit code: 1"),
+                ("[t/run] x", "process: context canceled"),
+            ]),
+            engine: String::new(),
+            ok: false,
+            no_cache: &|_| false,
+            metadata: &Value::Null,
+        };
+        let run = record(&Ledger::new(directory.path()), &build).unwrap();
+        let ends: Vec<End> = run.nodes.values().map(|node| node.end).collect();
+        assert_eq!(ends, [End::Failed, End::Cancelled]);
+        assert_eq!((run.totals.failed, run.totals.ran), (2, 0));
+    }
+}

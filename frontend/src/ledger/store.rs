@@ -293,6 +293,17 @@ mod tests {
     }
 
     #[test]
+    fn the_last_eight_keys_of_a_node_are_known_the_newest_last() {
+        let mut learnt = Learnt::default();
+        for key in 0..=KEYS {
+            learnt.built(&key.to_string(), "");
+        }
+        learnt.built("4", "");
+        let keys: Vec<&str> = learnt.keys.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["1", "2", "3", "5", "6", "7", "8", "4"]);
+    }
+
+    #[test]
     fn a_torn_line_is_passed_over_and_the_next_one_is_whole() {
         let directory = tempfile::tempdir().unwrap();
         let ledger = Ledger::new(directory.path());

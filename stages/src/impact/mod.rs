@@ -190,3 +190,57 @@ impl<'m> Seen<'m, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::sample::{manifest, node};
+
+    /// A step that sees a product, of which the step behind it is `value`; `part` is what of it is seen.
+    fn consumer(value: &str, part: &str) -> Manifest {
+        let mut all = manifest(vec![
+            node("a/build", Kind::Step, &[("env.A", value)], &[]),
+            node(
+                "a:tree",
+                Kind::Tree,
+                &[],
+                &[("root", "a/build", By::Content)],
+            ),
+            node("b/build", Kind::Step, &[], &[("/a", "a:tree", By::Content)]),
+            node("b/pack", Kind::Step, &[], &[("root", "b/build", By::Key)]),
+        ]);
+        for input in all.nodes[2].inputs.values_mut() {
+            input.part = part.to_owned();
+        }
+        all.seal();
+        all
+    }
+
+    fn fate(part: &str, tree: Option<bool>) -> [Fate; 2] {
+        let (old, new) = (consumer("1", part), consumer("2", part));
+        let told = tree.map(|tree| ("a:tree".to_owned(), tree));
+        let fates = fates(&new, &Known::of(&old), &told.into_iter().collect());
+        ["b/build", "b/pack"].map(|id| fates[id])
+    }
+
+    #[test]
+    fn what_was_built_comes_from_the_cache_whatever_stands_before_it() {
+        let (old, new) = (consumer("1", ""), consumer("2", ""));
+        let mut known = Known::of(&old);
+        known.add(&new.nodes[2].key, &new.nodes[2].own);
+        let fates = fates(&new, &known, &BTreeMap::new());
+        let ids = ["a/build", "b/build", "b/pack"];
+        assert_eq!(
+            ids.map(|id| fates[id]),
+            [Fate::Must, Fate::Cached, Fate::Cached]
+        );
+    }
+
+    #[test]
+    fn other_bytes_of_a_product_run_who_sees_all_of_it_and_perhaps_who_sees_a_part() {
+        assert_eq!(fate("", None), [Fate::May; 2]);
+        assert_eq!(fate("", Some(true)), [Fate::Must; 2]);
+        assert_eq!(fate("/lib", Some(true)), [Fate::May; 2]);
+        assert_eq!(fate("/lib", Some(false)), [Fate::Cached; 2]);
+    }
+}

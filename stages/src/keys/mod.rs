@@ -8,6 +8,8 @@
 mod diff;
 mod make;
 mod named;
+#[cfg(test)]
+pub(crate) mod sample;
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,8 @@
 
 use crate::common::{Loaded, load, lower, plan, rendered, request};
 use ::llb::{Caps, Definition};
+use stages::keys;
+use stages::lower::ExecOptions;
 
 const GRAPH: &str = r#"
 [graph]
@@ -331,4 +333,52 @@ fn a_report_from_outside_is_of_one_whole_tree() {
         let told = told.render(&loaded.sources, false);
         assert!(told.contains(why), "{path}: {told}");
     }
+}
+
+#[test]
+fn what_gates_ask_and_demand_is_in_their_keys_and_in_those_of_floors() {
+    let made = |gates: &str| {
+        let loaded = graph(gates);
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("amd64", &[]);
+        let (plan, facts) = plan(graph, &request).expect("a plan");
+        keys::make(
+            "g",
+            &request,
+            &plan,
+            &facts,
+            &ExecOptions::default(),
+            &|_| None,
+        )
+    };
+    let old = made(GATES);
+    let moved = |from: &str, to: &str| -> Vec<String> {
+        assert!(GATES.contains(from), "{from}");
+        let new = made(&GATES.replacen(from, to, 1));
+        let pairs = old.nodes.iter().zip(&new.nodes);
+        let changed = pairs.flat_map(|(old, new)| {
+            let changes = keys::changes(old, new).into_iter();
+            changes.map(|change| format!("{} {}", new.id, change.name))
+        });
+        changed.collect()
+    };
+    // What a gate demands is in no inspection but that of floors, which read all policies.
+    assert_eq!(
+        moved("least = 5, measured", "least = 4, measured"),
+        [
+            "gate:calibration/inspect policy.smoke",
+            "gate:smoke/assert policy"
+        ]
+    );
+    // What it asks is a part of both.
+    assert_eq!(
+        moved("\"**/x\"", "\"**/y\""),
+        [
+            "gate:apart/inspect ask",
+            "gate:apart/assert policy",
+            "gate:calibration/inspect policy.apart"
+        ]
+    );
+    let suite = old.node("smoke/suite").expect("a node");
+    assert_eq!(suite.components["recorded-by"], "lanegate");
 }

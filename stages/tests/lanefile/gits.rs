@@ -1,5 +1,9 @@
 //! Git sources: their files, and their commits as values.
 
+use stages::keys;
+use stages::lower::ExecOptions;
+
+use crate::common::{load, plan, request};
 use crate::trees::{graph, llb, wrong};
 
 const GIT: &str = "[git.app]\nurl = \"https://h.example/app.git\"\nref = \"main\"\nsubdir = \"sub\"\nsubmodules = false\n";
@@ -47,4 +51,38 @@ fn sources_that_cannot_be_are_refused_together() {
     let names = wrong(&out(keys).replace("ref = \"main\"", "ref = \"${git.app.commit}\""));
     let unused = wrong(&out("run = [\"true\"]"));
     insta::assert_snapshot!([form, names, unused].join("----\n"));
+}
+
+#[test]
+fn what_of_a_commit_is_checked_out_is_in_its_key() {
+    let keys = "files = [{ git = \"app\", at = \"/src\" }]\nrun = [\"make\"]";
+    let made = |git: &str| {
+        let loaded = load(&out(keys).replace(GIT, git), "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("l", &[]);
+        let (plan, facts) = plan(graph, &request).expect("a plan");
+        let manifest = keys::make(
+            "g",
+            &request,
+            &plan,
+            &facts,
+            &ExecOptions::default(),
+            &|_| None,
+        );
+        manifest.node("git:app").expect("a node").clone()
+    };
+    let old = made(GIT);
+    let changed = |git: &str| -> Vec<String> {
+        let changes = keys::changes(&old, &made(git)).into_iter();
+        changes.map(|change| change.name).collect()
+    };
+    assert_eq!(changed(&GIT.replace("\"sub\"", "\"other\"")), ["subdir"]);
+    assert_eq!(changed(&GIT.replace("= false", "= true")), ["submodules"]);
+    // With its `.git`, what the ref is called is seen.
+    assert_eq!(changed(&format!("{GIT}git-dir = true\n")), ["reference"]);
+    // Where it is fetched from is not.
+    assert_eq!(
+        changed(&GIT.replace("h.example", "mirror.example")),
+        Vec::<String>::new()
+    );
 }

@@ -7,6 +7,7 @@ use stages::keys::{self, Manifest};
 use stages::lower::ExecOptions;
 
 use crate::common::{load, plan, request};
+use crate::trees::graph;
 
 const LANES: &str = include_str!("../../../tests/graphs/media/lanes.toml");
 const PINS: &str = include_str!("../../../tests/graphs/media/versions.env");
@@ -149,4 +150,146 @@ fn what_differs_is_said_by_name() {
     assert_eq!(names, ["env.OPTIMIZE"]);
     assert_eq!(changes[0].old.as_deref(), Some("2"));
     assert_eq!(changes[0].new, None);
+}
+
+/// A step with everything that a step may have, and one that makes a file.
+const STEPS: &str = r#"[stage.out]
+from = { image = "x" }
+[[stage.out.step]]
+name = "s"
+run = ["true"]
+network = "none"
+security = "sandbox"
+extra-hosts = { "cache.local" = "10.0.0.7" }
+ulimit = { nofile = "1024:4096" }
+shm-size = "1GiB"
+devices = ["vendor.com/gpu=all"]
+workdir = "/w"
+user = "1000:1000"
+secret = [{ id = "licence", at = "/run/licence", mode = "0400" }]
+ssh = [{ id = "a", at = "/agent" }]
+tmpfs = [{ at = "/scratch", size = "64MiB" }]
+cache = [{ id = "mine", at = "/mine", mode = "0700" }]
+env = { LEVEL = "1" }
+[[stage.out.step]]
+name = "w"
+write = { path = "/made", text = "1", mode = "0644" }
+"#;
+
+#[test]
+fn all_that_a_step_says_is_in_its_key_by_name() {
+    let steps = |text: &str| {
+        let loaded = load(&graph(text), "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("l", &[]);
+        let (plan, facts) = plan(graph, &request).expect("a plan");
+        keys::make(
+            "g",
+            &request,
+            &plan,
+            &facts,
+            &ExecOptions::default(),
+            &|_| None,
+        )
+    };
+    let old = steps(STEPS);
+    for (from, to, step, name) in [
+        ("\"true\"", "\"false\"", "s", "command"),
+        ("\"none\"", "\"host\"", "s", "network"),
+        ("\"sandbox\"", "\"insecure\"", "s", "insecure"),
+        ("1024:4096", "1024:4097", "s", "ulimit.nofile"),
+        ("1GiB", "2GiB", "s", "shm-size"),
+        ("gpu=all", "gpu=1", "s", "device.vendor.com/gpu=1"),
+        ("\"/w\"", "\"/v\"", "s", "cwd"),
+        ("1000:1000", "1001:1000", "s", "user"),
+        ("\"licence\"", "\"other\"", "s", "secret./run/licence"),
+        ("\"0400\"", "\"0440\"", "s", "secret./run/licence"),
+        ("\"a\"", "\"b\"", "s", "ssh./agent"),
+        ("64MiB", "32MiB", "s", "tmpfs./scratch"),
+        ("\"0700\"", "\"0750\"", "s", "cache./mine"),
+        ("LEVEL = \"1\"", "LEVEL = \"2\"", "s", "env.LEVEL"),
+        ("text = \"1\"", "text = \"2\"", "w", "script /made"),
+        ("\"0644\"", "\"0600\"", "w", "mode"),
+    ] {
+        assert!(STEPS.contains(from), "{from}");
+        let new = steps(&STEPS.replace(from, to));
+        let id = format!("out/{step}");
+        let (old, new) = (old.node(&id).expect(&id), new.node(&id).expect(&id));
+        let names: Vec<String> = keys::changes(old, new)
+            .into_iter()
+            .map(|one| one.name)
+            .collect();
+        assert!(
+            names.iter().any(|changed| changed == name),
+            "{from}: {names:?}"
+        );
+        assert_ne!(old.own, new.own, "{from}");
+    }
+    // Where a host is, the engine keeps out of the key; that it has the name is in it.
+    let moved = steps(&STEPS.replace("10.0.0.7", "10.0.0.8"));
+    assert_eq!(moved.node("out/s"), old.node("out/s"));
+}
+
+#[test]
+fn a_file_of_a_directory_that_a_step_sees_changes_the_directory() {
+    let sees = |path: &str| {
+        let text = "[stage.out]\nfrom = { image = \"x\" }\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\nfiles = [\"src/\"]\n";
+        let loaded = load(&graph(text), "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("l", &[]);
+        let (plan, facts) = plan(graph, &request).expect("a plan");
+        let options = ExecOptions::default();
+        let mut manifest = keys::make("g", &request, &plan, &facts, &options, &|_| None);
+        assert!(!manifest.is_complete());
+        let unread = manifest.node("out/s").expect("a node").own.clone();
+        manifest.fill(&|path| Some(format!("digest of {path}")));
+        assert!(manifest.is_complete());
+        // What was read of the disk is in the key.
+        assert_ne!(manifest.node("out/s").expect("a node").own, unread);
+        let changed = manifest.with_changed_file(path);
+        changed.node("out/s") != manifest.node("out/s")
+    };
+    for (path, seen) in [
+        ("src/a.c", true),
+        ("src", true),
+        ("srcs/a.c", false),
+        ("a.c", false),
+    ] {
+        assert_eq!(sees(path), seen, "{path}");
+    }
+}
+
+#[test]
+fn what_the_caller_demands_of_steps_and_who_wins_in_a_merge_is_in_keys() {
+    let made = |take: &str, options: &ExecOptions| {
+        let text = format!(
+            "[stage.other]\nfrom = {{ image = \"x\" }}\ntree = [\"/t/part\"]\n[[stage.other.step]]\nname = \"make\"\nrun = [\"make\"]\n\
+             [stage.all]\nmerge = [\"part\", \"other\"]\nconflict = [{{ path = \"/t/**/x\", take = \"{take}\", why = \"y\" }}]\n\
+             [stage.out]\nfrom = {{ image = \"x\" }}\nadd = [\"all\"]\n"
+        );
+        let loaded = load(&graph(&text), "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("l", &[]);
+        let (plan, facts) = plan(graph, &request).expect("a plan");
+        keys::make("g", &request, &plan, &facts, options, &|_| None)
+    };
+    let none = ExecOptions::default();
+    let old = made("part", &none);
+    let names = |new: &Manifest, id: &str| -> Vec<String> {
+        let (old, new) = (old.node(id).expect(id), new.node(id).expect(id));
+        keys::changes(old, new)
+            .into_iter()
+            .map(|one| one.name)
+            .collect()
+    };
+    assert_eq!(names(&made("other", &none), "all:merge"), ["take.t/**/x"]);
+    let demands = ExecOptions {
+        ulimits: vec![("nofile".to_owned(), 1, 2)],
+        hostname: "builder".to_owned(),
+        ..ExecOptions::default()
+    };
+    assert_eq!(
+        names(&made("part", &demands), "part/make"),
+        ["option.hostname", "option.ulimit.nofile"]
+    );
 }
