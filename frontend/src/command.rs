@@ -148,7 +148,9 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
         graph,
         warnings,
     } = loaded;
-    let mut report = plan::rehearse(&graph, policies::check);
+    let mut report = plan::rehearse(&graph, |plan| {
+        stages::diag::Report::of_all([policies::check(plan), contents.sends(plan)])
+    });
     report.extend(warnings);
     report.extend(plan::check_payloads(&graph, |_, payload| {
         payloads::look(beside, payload)

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use llb::Digest;
+use stages::diag::Report;
 use stages::ignore::Ignore;
+use stages::plan::Plan;
 
 /// How deep directories may lie in each other. What lies deeper is not read, and neither are rings of links.
 const DEPTH: usize = 64;
@@ -16,6 +18,8 @@ const DEPTH: usize = 64;
 pub struct DiskContents {
     root: PathBuf,
     ignore: Ignore,
+    /// The ignore file's name.
+    named: String,
     known: Mutex<BTreeMap<String, Option<String>>>,
 }
 
@@ -27,11 +31,21 @@ impl DiskContents {
             "{}.dockerignore",
             lane_file.file_name().unwrap_or_default().to_string_lossy()
         ));
-        let text =
-            fs::read_to_string(own).or_else(|_| fs::read_to_string(root.join(".dockerignore")));
+        let (named, text) = match fs::read_to_string(&own) {
+            Ok(text) => (
+                own.file_name().unwrap_or_default().to_string_lossy().into(),
+                text,
+            ),
+            Err(_) => {
+                let usual = ".dockerignore".to_owned();
+                let text = fs::read_to_string(root.join(&usual)).unwrap_or_default();
+                (usual, text)
+            }
+        };
         Self {
             root: root.to_owned(),
-            ignore: Ignore::parse(&text.unwrap_or_default()),
+            ignore: Ignore::parse(&text),
+            named,
             known: Mutex::default(),
         }
     }
@@ -47,6 +61,14 @@ impl DiskContents {
         let digest = self.read(path, &self.root.join(path), 0);
         known.insert(path.to_owned(), digest.clone());
         digest
+    }
+
+    /// That nothing which a plan takes of the context is left out of it by the ignore file.
+    ///
+    /// # Errors
+    /// Everything that is.
+    pub fn sends(&self, plan: &Plan) -> Result<(), Report> {
+        stages::ignore::check(plan, &self.ignore, &self.named)
     }
 
     /// The paths of all that is below a directory, relative to it; nothing when it is not there.

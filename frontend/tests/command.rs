@@ -84,6 +84,25 @@ fn a_payload_on_the_disk_is_held_against_its_hash() {
 }
 
 #[test]
+fn a_file_that_is_left_out_of_the_context_is_found_without_an_engine() {
+    let step = "[[stage.hello.step]]\nname = \"s\"\nfiles = [\"build.sh\"]\nrun = [\"sh\", \"build.sh\"]\n";
+    let files = directory(&format!("{LANES}{step}"), "BUSYBOX=1.36\n");
+    let check = || texts(&lanekit(files.path(), &["check"]));
+    std::fs::write(files.path().join("build.sh"), "").unwrap();
+    std::fs::write(files.path().join(".dockerignore"), "*.sh\n").unwrap();
+    let (code, _, stderr) = check();
+    let says = "error[LK050]: `build.sh` is left out of the context by .dockerignore";
+    assert!(code == Some(1) && stderr.contains(says), "{stderr}");
+    // That of the lane file goes before it.
+    std::fs::write(files.path().join("lanes.toml.dockerignore"), "*.txt\n").unwrap();
+    assert_eq!(check().0, Some(0));
+    std::fs::write(files.path().join("lanes.toml.dockerignore"), "*.sh\n").unwrap();
+    let (code, _, stderr) = check();
+    let says = "left out of the context by lanes.toml.dockerignore";
+    assert!(code == Some(1) && stderr.contains(says), "{stderr}");
+}
+
+#[test]
 fn what_is_wrong_is_a_picture_and_exit_1() {
     let wrong = directory(
         &LANES.replace("stage = \"hello\"", "stage = \"helo\""),

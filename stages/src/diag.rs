@@ -428,6 +428,17 @@ impl Report {
         self.0.extend(other.0);
     }
 
+    /// What is wrong with any of several things, together.
+    ///
+    /// # Errors
+    /// All that is wrong with them.
+    pub fn of_all(results: impl IntoIterator<Item = Result<(), Report>>) -> Result<(), Report> {
+        let mut all = Self::default();
+        let wrong = results.into_iter().filter_map(Result::err);
+        wrong.for_each(|report| all.extend(report));
+        all.into_result(())
+    }
+
     /// `Ok` when nothing is wrong; otherwise all of it, sorted by place, each once.
     ///
     /// # Errors

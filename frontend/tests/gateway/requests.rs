@@ -241,6 +241,14 @@ run = ["sh", "build.sh"]
         text.contains("`locale/*.mo` matches nothing in `conf/`"),
         "{text}"
     );
+    let ran = run(script("build.*\n"), &["requestid=frontend.lint"]).await;
+    let error = json(&ran)["buildError"]["message"].to_string();
+    assert!(
+        error.contains("LK050")
+            && error.contains("`build.sh` is left out of the context by .dockerignore"),
+        "{error}"
+    );
+    let ran = run(script(""), &["requestid=frontend.lint"]).await;
     // Only what is looked at is sent, without what is not sent to a build.
     let log = ran.fake.log();
     let last = log.solves.last().unwrap().definition.clone().unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stages::graph::lint;
+use stages::ignore::Ignore;
 use stages::lower;
 
 use super::super::Given;
@@ -19,6 +20,7 @@ pub(super) async fn looked_into(
     given: &Given<'_>,
     main: &Main,
     read: Read,
+    ignore: Option<&Ignore>,
 ) -> Result<Read, Unread> {
     let Read {
         loaded,
@@ -29,14 +31,11 @@ pub(super) async fn looked_into(
     let directories = lint::directories(&loaded.graph);
     let (mut texts, mut below) = (BTreeMap::new(), BTreeMap::new());
     if !(wanted.is_empty() && directories.is_empty()) {
-        let build = given.build(&loaded.sources);
         let files = match &main.files {
             Some(files) => files.clone(),
             None => {
                 let plain = |path: &String| path.trim_end_matches('/').to_owned();
                 let paths: Vec<String> = wanted.union(&directories).map(plain).collect();
-                let ignore = build.ignore(&made).await?;
-                let ignore = ignore.as_ref().map(|(_, ignore)| ignore);
                 let session = given.opts.session_of("context");
                 lower::client_files(&paths, session, ignore)
                     .map_err(|error| Failure::new(error.to_string()))?

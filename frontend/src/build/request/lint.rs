@@ -5,7 +5,8 @@
 
 use serde::Serialize;
 use stages::diag::{Diagnostic, Report, Sources};
-use stages::plan::{self, Request};
+use stages::ignore;
+use stages::plan::{self, Plan, Request};
 
 use super::super::context::Main;
 use super::super::files::{Read, Unread};
@@ -43,15 +44,26 @@ struct BuildError {
 
 /// Answers with everything that is wrong. A file that could not be read at all is the request's failure.
 pub(super) async fn answer(given: &Given<'_>, main: &Main, read: Result<Read, Unread>) -> Outcome {
+    // What comes from elsewhere than the client is there whole.
+    let ignore = match &read {
+        Ok(read) if main.files.is_none() => {
+            given.build(&read.loaded.sources).ignore(&read.made).await?
+        }
+        _ => None,
+    };
     let seen = match read {
-        Ok(read) => looked_into(given, main, read).await,
+        Ok(read) => looked_into(given, main, read, ignore.as_ref().map(|(_, ignore)| ignore)).await,
         unread => unread,
     };
     let (sources, wrong, warnings) = match seen {
         Ok(Read { loaded, .. }) => {
-            let mut report = wrong(&loaded, &asked(given.opts, &loaded));
             let build = given.build(&loaded.sources);
             let files = main.files.as_ref();
+            let sent = |plan: &Plan| match &ignore {
+                Some((name, ignore)) => ignore::check(plan, ignore, name),
+                None => Ok(()),
+            };
+            let mut report = wrong(&loaded, &asked(given.opts, &loaded), sent);
             report.extend(build.check_payloads(&loaded.graph, files).await);
             report.extend(loaded.warnings);
             let (wrong, warnings) = sorted(report).split();
@@ -74,8 +86,10 @@ pub(super) async fn answer(given: &Given<'_>, main: &Main, read: Result<Read, Un
 }
 
 /// What is wrong or doubtful with any lane, and with what was asked for by name.
-fn wrong(loaded: &Loaded, request: &Request) -> Report {
-    let mut report = plan::rehearse(&loaded.graph, policies::check);
+fn wrong(loaded: &Loaded, request: &Request, sent: impl Fn(&Plan) -> Result<(), Report>) -> Report {
+    let mut report = plan::rehearse(&loaded.graph, |plan| {
+        Report::of_all([policies::check(plan), sent(plan)])
+    });
     let asked =
         request.target.is_some() || !request.args.is_empty() || !request.platforms.is_empty();
     if asked {
