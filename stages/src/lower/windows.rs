@@ -102,6 +102,8 @@ impl Lowering<'_> {
             Some("control groups")
         } else if options.resources.is_some() {
             Some("limits of memory and processors")
+        } else if options.shm_size.is_some() {
+            Some("shared memory of a size")
         } else if options.network == Some(llb::Network::Host) {
             Some("the host's network")
         } else {

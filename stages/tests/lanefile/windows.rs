@@ -1,10 +1,13 @@
 //! Lanes whose steps run on Windows: what they plan, the LLB that they give, what they refuse.
 
+use std::num::NonZeroU64;
+
 use ::llb::proto::pb;
 use ::llb::{Caps, Definition, Platform};
 use prost::Message as _;
+use stages::lower::ExecOptions;
 
-use crate::common::{Loaded, load, lower_on, plan, rendered, request};
+use crate::common::{Loaded, load, lower_on, lower_with, plan, rendered, request};
 
 /// A base, a chain with a PATH, two trees, a merge, an image and a bundle, and a gate.
 const LANES: &str = r#"
@@ -159,6 +162,54 @@ fn nothing_of_a_windows_lane_needs_what_windows_lacks() {
             "{target}"
         );
     }
+}
+
+#[test]
+fn what_windows_lacks_is_refused_also_when_the_caller_demands_it_of_every_step() {
+    let loaded = load(LANES, "");
+    let (plan, facts) = plan(loaded.graph.as_ref().unwrap(), &request("amd64", &[])).unwrap();
+    let lowered = |exec: ExecOptions| {
+        let worker = Platform::new("windows", "amd64");
+        lower_with(&loaded, &plan, &facts, &Caps::all(), worker, exec)
+    };
+    // What Windows has is there.
+    lowered(ExecOptions {
+        network: Some(::llb::Network::None),
+        hostname: "builder".to_owned(),
+        ..ExecOptions::default()
+    })
+    .unwrap();
+    let none = ExecOptions::default;
+    let told: Vec<String> = [
+        ExecOptions {
+            hosts: vec![("db".to_owned(), [10, 0, 0, 1].into())],
+            ..none()
+        },
+        ExecOptions {
+            ulimits: vec![("nofile".to_owned(), 1, 1)],
+            ..none()
+        },
+        ExecOptions {
+            cgroup_parent: "build".to_owned(),
+            ..none()
+        },
+        ExecOptions {
+            resources: Some(pb::LinuxResources::default()),
+            ..none()
+        },
+        ExecOptions {
+            shm_size: NonZeroU64::new(64 << 20),
+            ..none()
+        },
+        ExecOptions {
+            network: Some(::llb::Network::Host),
+            ..none()
+        },
+    ]
+    .into_iter()
+    .map(|exec| lowered(exec).unwrap_err().render(&loaded.sources, false))
+    .collect();
+    insta::assert_snapshot!(told.join(""));
 }
 
 #[test]
@@ -331,7 +382,7 @@ fn the_keys_of_a_windows_lane_name_the_vertices_that_it_has() {
         &request,
         &plan,
         &facts,
-        &stages::lower::ExecOptions::default(),
+        &ExecOptions::default(),
         &|path| Some(path.to_owned()),
     );
     let definition = ::llb::view::text(&definition(&loaded, "amd64"));
