@@ -6,6 +6,7 @@ use ::llb::{Caps, Digest, Image, Output, Platform};
 use stages::diag::{Report, Sources};
 use stages::file;
 use stages::graph::{self, Graph};
+use stages::keys::{self, Manifest};
 use stages::lower::{self, Context, ExecOptions, Host, Lowered};
 use stages::plan::{self, Facts, ImageConfig, ImageFact, ImageSource, PayloadFact, Plan, Request};
 
@@ -126,6 +127,19 @@ pub(crate) fn plan_with(
         ..facts(&selection)
     };
     plan::plan(&selection, &facts).map(|plan| (plan, facts))
+}
+
+/// The manifest of a target, with the digests of files that `contents` knows.
+pub(crate) fn manifest(
+    loaded: &Loaded,
+    target: &str,
+    options: &ExecOptions,
+    contents: &dyn Fn(&str) -> Option<String>,
+) -> Manifest {
+    let graph = loaded.graph.as_ref().expect("a graph");
+    let request = request(target, &[]);
+    let (plan, facts) = plan(graph, &request).expect("a plan");
+    keys::make("g", &request, &plan, &facts, options, contents)
 }
 
 /// The LLB of a request on an engine with these capabilities.

@@ -1,6 +1,6 @@
 //! Gates of all kinds: what the file says of them, and the vertices that come of it.
 
-use crate::common::{Loaded, load, lower, plan, rendered, request};
+use crate::common::{Loaded, load, lower, manifest, plan, rendered, request};
 use ::llb::{Caps, Definition};
 use stages::keys;
 use stages::lower::ExecOptions;
@@ -339,17 +339,7 @@ fn a_report_from_outside_is_of_one_whole_tree() {
 fn what_gates_ask_and_demand_is_in_their_keys_and_in_those_of_floors() {
     let made = |gates: &str| {
         let loaded = graph(gates);
-        let graph = loaded.graph.as_ref().expect("a graph");
-        let request = request("amd64", &[]);
-        let (plan, facts) = plan(graph, &request).expect("a plan");
-        keys::make(
-            "g",
-            &request,
-            &plan,
-            &facts,
-            &ExecOptions::default(),
-            &|_| None,
-        )
+        manifest(&loaded, "amd64", &ExecOptions::default(), &|_| None)
     };
     let old = made(GATES);
     let moved = |from: &str, to: &str| -> Vec<String> {

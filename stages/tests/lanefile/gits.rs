@@ -3,7 +3,7 @@
 use stages::keys;
 use stages::lower::ExecOptions;
 
-use crate::common::{load, plan, request};
+use crate::common::{load, manifest};
 use crate::trees::{graph, llb, wrong};
 
 const GIT: &str = "[git.app]\nurl = \"https://h.example/app.git\"\nref = \"main\"\nsubdir = \"sub\"\nsubmodules = false\n";
@@ -58,17 +58,7 @@ fn what_of_a_commit_is_checked_out_is_in_its_key() {
     let keys = "files = [{ git = \"app\", at = \"/src\" }]\nrun = [\"make\"]";
     let made = |git: &str| {
         let loaded = load(&out(keys).replace(GIT, git), "");
-        let graph = loaded.graph.as_ref().expect("a graph");
-        let request = request("l", &[]);
-        let (plan, facts) = plan(graph, &request).expect("a plan");
-        let manifest = keys::make(
-            "g",
-            &request,
-            &plan,
-            &facts,
-            &ExecOptions::default(),
-            &|_| None,
-        );
+        let manifest = manifest(&loaded, "l", &ExecOptions::default(), &|_| None);
         manifest.node("git:app").expect("a node").clone()
     };
     let old = made(GIT);

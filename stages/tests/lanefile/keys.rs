@@ -6,7 +6,7 @@ use stages::impact::{Fate, Known, fates};
 use stages::keys::{self, Manifest};
 use stages::lower::ExecOptions;
 
-use crate::common::{load, plan, request};
+use crate::common::{self, load};
 use crate::trees::graph;
 
 const LANES: &str = include_str!("../../../tests/graphs/media/lanes.toml");
@@ -15,12 +15,8 @@ const PINS: &str = include_str!("../../../tests/graphs/media/versions.env");
 /// The manifest of the arm64 lane, where each file's digest is its path.
 fn manifest(lanes: &str, pins: &str) -> Manifest {
     let loaded = load(lanes, pins);
-    let graph = loaded.graph.expect("a graph");
-    let request = request("arm64", &[]);
-    let (plan, facts) = plan(&graph, &request).expect("a plan");
     let contents = |path: &str| Some(format!("digest of {path}"));
-    let options = ExecOptions::default();
-    keys::make("g", &request, &plan, &facts, &options, &contents)
+    common::manifest(&loaded, "arm64", &ExecOptions::default(), &contents)
 }
 
 fn base() -> Manifest {
@@ -180,17 +176,7 @@ write = { path = "/made", text = "1", mode = "0644" }
 fn all_that_a_step_says_is_in_its_key_by_name() {
     let steps = |text: &str| {
         let loaded = load(&graph(text), "");
-        let graph = loaded.graph.as_ref().expect("a graph");
-        let request = request("l", &[]);
-        let (plan, facts) = plan(graph, &request).expect("a plan");
-        keys::make(
-            "g",
-            &request,
-            &plan,
-            &facts,
-            &ExecOptions::default(),
-            &|_| None,
-        )
+        common::manifest(&loaded, "l", &ExecOptions::default(), &|_| None)
     };
     let old = steps(STEPS);
     for (from, to, step, name) in [
@@ -235,11 +221,7 @@ fn a_file_of_a_directory_that_a_step_sees_changes_the_directory() {
     let sees = |path: &str| {
         let text = "[stage.out]\nfrom = { image = \"x\" }\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\nfiles = [\"src/\"]\n";
         let loaded = load(&graph(text), "");
-        let graph = loaded.graph.as_ref().expect("a graph");
-        let request = request("l", &[]);
-        let (plan, facts) = plan(graph, &request).expect("a plan");
-        let options = ExecOptions::default();
-        let mut manifest = keys::make("g", &request, &plan, &facts, &options, &|_| None);
+        let mut manifest = common::manifest(&loaded, "l", &ExecOptions::default(), &|_| None);
         assert!(!manifest.is_complete());
         let unread = manifest.node("out/s").expect("a node").own.clone();
         manifest.fill(&|path| Some(format!("digest of {path}")));
@@ -268,10 +250,7 @@ fn what_the_caller_demands_of_steps_and_who_wins_in_a_merge_is_in_keys() {
              [stage.out]\nfrom = {{ image = \"x\" }}\nadd = [\"all\"]\n"
         );
         let loaded = load(&graph(&text), "");
-        let graph = loaded.graph.as_ref().expect("a graph");
-        let request = request("l", &[]);
-        let (plan, facts) = plan(graph, &request).expect("a plan");
-        keys::make("g", &request, &plan, &facts, options, &|_| None)
+        common::manifest(&loaded, "l", options, &|_| None)
     };
     let none = ExecOptions::default();
     let old = made("part", &none);

@@ -7,7 +7,7 @@ use ::llb::{Caps, Definition, Platform};
 use prost::Message as _;
 use stages::lower::ExecOptions;
 
-use crate::common::{Loaded, load, lower_on, lower_with, plan, rendered, request};
+use crate::common::{Loaded, load, lower_on, lower_with, manifest, plan, rendered, request};
 
 /// A base, a chain with a PATH, two trees, a merge, an image and a bundle, and a gate.
 const LANES: &str = r#"
@@ -374,17 +374,8 @@ fn an_empty_variable_is_a_warning_and_a_raw_line_needs_windows() {
 #[test]
 fn the_keys_of_a_windows_lane_name_the_vertices_that_it_has() {
     let loaded = load(LANES, "");
-    let graph = loaded.graph.as_ref().expect("a graph");
-    let request = request("amd64", &[]);
-    let (plan, facts) = plan(graph, &request).expect("a plan");
-    let manifest = stages::keys::make(
-        "w",
-        &request,
-        &plan,
-        &facts,
-        &ExecOptions::default(),
-        &|path| Some(path.to_owned()),
-    );
+    let contents = |path: &str| Some(path.to_owned());
+    let manifest = manifest(&loaded, "amd64", &ExecOptions::default(), &contents);
     let definition = ::llb::view::text(&definition(&loaded, "amd64"));
     let mut inputs = Vec::new();
     for node in &manifest.nodes {
