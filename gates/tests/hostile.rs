@@ -252,3 +252,152 @@ fn a_file_that_the_system_will_not_read_is_a_failure_not_a_verdict() {
     let failure = arch(&bench.row, &[root("/dev/null")]).unwrap_err();
     assert_eq!(failure.exit().code(), 4, "a root that is a device");
 }
+
+/// What a gate must be told before it looks at anything: about the damaged file of this number
+/// where it looks at one alone.
+fn ask(gate: &Gate, number: usize) -> Object {
+    let one = format!("a/turned{number}");
+    let keys = match gate.name {
+        "absent" => serde_json::json!({"components": [{"at": one, "files": ["**"]}]}),
+        "contract" => serde_json::json!({"env": {"PATH": "C:\\a;C:\\b", "HOME": "/a"}}),
+        "coverage" => serde_json::json!({"entries": ["**/*.dll", "**/g.whl"]}),
+        "data" => serde_json::json!({"expect": [
+            {"bytes": "00", "file": format!("{one}/a.dll"), "symbol": "f", "why": "w"},
+            {"bytes": "00", "file": format!("{one}/f.so"), "symbol": "f", "why": "w"},
+        ]}),
+        "deps" => serde_json::json!({"python": "3.12"}),
+        "files" => serde_json::json!({"required": [{"path": "**/d.lib"}]}),
+        "leak" => serde_json::json!({"values": {"TOKEN": "a-value-of-a-host"}}),
+        "manifest" => serde_json::json!({"file": format!("{one}/MANIFEST.json")}),
+        "plugin" => serde_json::json!({"plugins": [
+            {"exports": ["f"], "file": format!("{one}/b.dll"), "why": "w"},
+        ]}),
+        "tests" => serde_json::json!({"suites": [
+            {"format": "junit", "name": "s", "output": format!("{one}/junit.xml")},
+        ]}),
+        _ => serde_json::json!({}),
+    };
+    keys.as_object().unwrap().clone()
+}
+
+/// The fuzzer's seeds: every format with all its tables.
+fn seeds() -> Vec<(String, Vec<u8>)> {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtask/fuzz-seeds");
+    let mut seeds = Vec::new();
+    for reader in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        for seed in fs::read_dir(reader.path()).unwrap().map(Result::unwrap) {
+            let name = format!(
+                "{}-{}",
+                reader.file_name().display(),
+                seed.file_name().display()
+            );
+            seeds.push((name, fs::read(seed.path()).unwrap()));
+        }
+    }
+    assert!(seeds.len() > 50, "{}", seeds.len());
+    seeds
+}
+
+/// Every format cut at many places and with many bytes turned over, and the same for what lies in
+/// products as text.
+fn damaged(dir: &std::path::Path) {
+    let record = "m.pyd,sha256=AAAA,12\nx-1.dist-info/RECORD,,\n";
+    let metadata =
+        "Metadata-Version: 2.1\nName: x\nVersion: 1\nRequires-Dist: y>=1; python_version<'3'\n";
+    let junit = r#"<testsuites><testsuite tests="2" failures="1"><testcase name="a"/></testsuite></testsuites>"#;
+    let texts = [
+        ("x-1.dist-info/RECORD", record),
+        ("x-1.dist-info/METADATA", metadata),
+        (
+            "x-1.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nTag: cp312-cp312-win_arm64\n",
+        ),
+        ("junit.xml", junit),
+        ("MANIFEST.json", r#"{"schema": "manifest/1", "files": {}}"#),
+    ];
+    let samples = samples().into_iter();
+    let binaries = samples.map(|(name, _, bytes)| (name.to_owned(), bytes));
+    let texts = texts.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+    for (name, bytes) in binaries.chain(texts).chain(seeds()) {
+        let step = bytes.len() / 40 + 1;
+        for (number, at) in (0..bytes.len()).step_by(step).enumerate() {
+            let mut turned = bytes.clone();
+            turned[at] ^= 0xff;
+            for (word, bytes) in [("cut", &bytes[..at]), ("turned", &turned)] {
+                let path = dir.join(format!("{word}{number}")).join(&name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, bytes).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn every_gate_ends_over_a_tree_of_damaged_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let roots = ["a", "b"].map(|label| {
+        let path = dir.path().join(label);
+        damaged(&path);
+        Root {
+            path,
+            label: Name::from(label),
+        }
+    });
+    for (number, target) in ["windows/arm64", "linux/amd64"].into_iter().enumerate() {
+        let row = arch_table::row(target).unwrap();
+        // What a command said is read by the readers of `tests`.
+        let gates = gates::gate::GATES.iter();
+        for gate in gates.filter(|gate| gate.name != "exec") {
+            let start = Instant::now();
+            let report = gate.inspect(&row, &roots, &ask(gate, 7 + 20 * number));
+            let name = gate.name;
+            assert!(start.elapsed() < Duration::from_secs(30), "{name} is slow");
+            if let Err(failure) = report {
+                panic!("{name} for {target}: {failure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_change_of_a_manifest_passes_unless_it_says_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("a.dll"), fixture::dll(ARM64)).unwrap();
+    let file = tree.join("MANIFEST.json");
+    let words = ["manifest", "--target", "windows/arm64", "--root"].map(Into::into);
+    let root = std::ffi::OsString::from(format!("{}=", tree.display()));
+    let places = [root, "--out".into(), file.clone().into()];
+    gates::cli::main(words.into_iter().chain(places));
+    let whole = fs::read(&file).unwrap();
+    let row = arch_table::row("windows/arm64").unwrap();
+    let gate = Gate::named("manifest").unwrap();
+    let findings = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        let root = Root {
+            path: tree.clone(),
+            label: Name::default(),
+        };
+        gate.inspect(&row, &[root], &Object::new())
+            .unwrap()
+            .findings
+            .len()
+    };
+    assert_eq!(findings(&whole), 0);
+    let value = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).ok();
+    let said = value(&whole);
+    for at in 0..whole.len() {
+        let mut turned = whole.clone();
+        turned[at] ^= 1;
+        for bytes in [&whole[..at], &turned] {
+            let same = value(bytes) == said;
+            assert_eq!(
+                findings(bytes) == 0,
+                same,
+                "{}",
+                String::from_utf8_lossy(bytes)
+            );
+        }
+    }
+}

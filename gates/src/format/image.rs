@@ -2,6 +2,8 @@
 //!
 //! Every table is read for itself: one that cannot be read is an error, never an empty table.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use object::LittleEndian as LE;
@@ -13,6 +15,9 @@ use super::memory::{Memory, Span};
 use super::names::Names;
 use super::{Class, Fault};
 use crate::limit;
+
+/// Bytes that the names of exports get room for before one of them is read.
+const ROOM: usize = 1 << 20;
 
 /// An opened image.
 pub struct Image<'d, R: ReadRef<'d>> {
@@ -72,11 +77,18 @@ impl std::fmt::Display for Symbol<'_> {
 /// Everything that is imported from one DLL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbols {
-    /// Those of all imports of the image.
-    names: Arc<Names>,
-    /// The first that is of this import.
-    first: usize,
-    list: Vec<Entry>,
+    of: Arc<Table>,
+    /// Its part of the entries.
+    entries: Range<usize>,
+    /// The first of its names.
+    name: usize,
+}
+
+/// Everything that one image imports.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Table {
+    entries: Vec<Entry>,
+    names: Names,
 }
 
 /// How one thing is imported.
@@ -92,13 +104,13 @@ impl Symbols {
     /// How many.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.entries.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.entries.is_empty()
     }
 
     /// Each of them, in the file's order.
@@ -108,10 +120,12 @@ impl Symbols {
 
     /// Each of them, and the place that its name may have among the exports.
     pub fn hinted(&self) -> impl Iterator<Item = (Symbol<'_>, u16)> {
-        let mut at = self.first;
-        self.list.iter().map(move |entry| match entry {
+        let mut at = self.name;
+        let entries = self.of.entries.get(self.entries.clone());
+        let entries = entries.unwrap_or_default().iter();
+        entries.map(move |entry| match entry {
             Entry::Name(hint) => {
-                let name = self.names.get(at).unwrap_or_default();
+                let name = self.of.names.get(at).unwrap_or_default();
                 at += 1;
                 (Symbol::Name(name), *hint)
             }
@@ -234,17 +248,23 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     pub fn imports(&self) -> Result<Vec<Import>, Fault> {
         let mut found = Found {
             imports: Vec::new(),
-            names: Names::default(),
+            table: Table::default(),
             budget: limit::IMPORTS,
         };
         self.at_load(&mut found)?;
         self.delayed(&mut found)?;
-        found.names.shrink();
-        let names = Arc::new(found.names);
-        for import in &mut found.imports {
-            import.symbols.names = Arc::clone(&names);
+        let Found {
+            mut imports,
+            mut table,
+            ..
+        } = found;
+        table.entries.shrink_to_fit();
+        table.names.shrink();
+        let table = Arc::new(table);
+        for import in &mut imports {
+            import.symbols.of = Arc::clone(&table);
         }
-        Ok(found.imports)
+        Ok(imports)
     }
 
     fn at_load(&self, found: &mut Found) -> Result<(), Fault> {
@@ -265,7 +285,7 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
             }
             let thunks = if names == 0 { addresses } else { names };
             let import = Import {
-                dll: self.name("the name of an imported DLL", dll.into())?,
+                dll: self.name("the name of an imported DLL", dll.into())?.into(),
                 delayed: false,
                 symbols: self.thunks(thunks, 0, found)?,
             };
@@ -300,7 +320,9 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
             };
             let names = u32::try_from(relative(names)?).unwrap_or(u32::MAX);
             let import = Import {
-                dll: self.name("the name of a delayed DLL", relative(dll)?)?,
+                dll: self
+                    .name("the name of a delayed DLL", relative(dll)?)?
+                    .into(),
                 delayed: true,
                 symbols: self.thunks(names, base, found)?,
             };
@@ -312,11 +334,8 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     /// The names and numbers in a list of thunks.
     fn thunks(&self, list: u32, base: u64, found: &mut Found) -> Result<Symbols, Fault> {
         let what = "a list of imported names";
-        let mut symbols = Symbols {
-            names: Arc::default(),
-            first: found.names.len(),
-            list: Vec::new(),
-        };
+        let first = found.table.entries.len();
+        let name = found.table.names.len();
         let width = if self.wide { 8 } else { 4 };
         let mut at = u64::from(list);
         loop {
@@ -340,8 +359,11 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 word[..width].copy_from_slice(bytes);
                 let thunk = u64::from_le_bytes(word);
                 if thunk == 0 {
-                    symbols.list.shrink_to_fit();
-                    return Ok(symbols);
+                    return Ok(Symbols {
+                        of: Arc::default(),
+                        entries: first..found.table.entries.len(),
+                        name,
+                    });
                 }
                 let entry = if thunk >> (8 * width - 1) == 1 {
                     Entry::Ordinal(u16::from_le_bytes([word[0], word[1]]))
@@ -349,9 +371,9 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                     let hint = thunk.checked_sub(base).ok_or_else(|| {
                         Fault::Damaged("an imported name lies before the image".to_owned())
                     })?;
-                    self.hinted(hint, &mut found.names)?
+                    self.hinted(hint, &mut found.table.names)?
                 };
-                symbols.list.push(entry);
+                found.table.entries.push(entry);
                 at += width as u64;
             }
         }
@@ -360,21 +382,8 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     /// A name behind the two bytes of its hint.
     fn hinted(&self, at: u64, names: &mut Names) -> Result<Entry, Fault> {
         let what = "an imported name";
-        if let [low, high, text @ ..] = self.memory.piece(what, at)?
-            && let Some(end) = memchr::memchr(0, text)
-        {
-            if end == 0 {
-                return Err(empty(what));
-            }
-            self.memory.spend(end)?;
-            names.push(|bytes| {
-                bytes.extend_from_slice(&text[..end]);
-                Ok::<(), Fault>(())
-            })?;
-            return Ok(Entry::Name(u16::from_le_bytes([*low, *high])));
-        }
         let hint = u16::from_le_bytes(self.memory.bytes(what, at)?);
-        self.append(what, at.saturating_add(2), names)?;
+        names.push(&self.name(what, at.saturating_add(2))?);
         Ok(Entry::Name(hint))
     }
 
@@ -405,17 +414,19 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
         let mut exports = Exports {
             dll: match dll {
                 0 => Box::default(),
-                dll => self.name("the exporting DLL's name", dll.into())?,
+                dll => self.name("the exporting DLL's name", dll.into())?.into(),
             },
             base,
             addresses,
             forwards: Vec::new(),
-            names: Names::with_capacity(names.len()),
+            // Most linkers put the names into the directory, behind the tables.
+            names: Names::with_capacity(names.len(), (size as usize).min(ROOM)),
             places: Vec::with_capacity(names.len()),
             order: None,
         };
         for (name, place) in names.iter().zip(places) {
-            self.append("an exported name", (*name).into(), &mut exports.names)?;
+            let name = self.name("an exported name", (*name).into())?;
+            exports.names.push(&name);
             let place = u16::from_le_bytes(*place);
             if u32::from(place) >= count {
                 let text = format!("an exported name has place {place} of {count}");
@@ -429,7 +440,7 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
         for (place, address) in (0..).zip(&exports.addresses) {
             if (start..start.saturating_add(size)).contains(address) {
                 let text = self.name("a forwarded export", (*address).into())?;
-                exports.forwards.push((place, text));
+                exports.forwards.push((place, text.into()));
             }
         }
         Ok(exports)
@@ -467,37 +478,24 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     }
 
     fn words<const N: usize>(&self, what: &str, at: u32) -> Result<[u32; N], Fault> {
-        let bytes = self.memory.vec(what, at.into(), N as u64 * 4)?;
         let mut words = [0; N];
-        for (word, bytes) in words.iter_mut().zip(words_of(&bytes)) {
-            *word = bytes;
+        let mut bytes = [[0; 4]; N];
+        self.memory
+            .fill(what, at.into(), bytes.as_flattened_mut())?;
+        for (word, bytes) in words.iter_mut().zip(bytes) {
+            *word = u32::from_le_bytes(bytes);
         }
         Ok(words)
     }
 
-    fn name(&self, what: &str, at: u64) -> Result<Box<[u8]>, Fault> {
+    /// A name, which may not be empty.
+    fn name(&self, what: &str, at: u64) -> Result<Cow<'d, [u8]>, Fault> {
         let name = self.memory.text(what, at)?;
-        if name.is_empty() {
-            return Err(empty(what));
+        match name.is_empty() {
+            true => Err(Fault::Damaged(format!("{what} is empty"))),
+            false => Ok(name),
         }
-        Ok(name.into())
     }
-
-    /// Adds a name that may not be empty.
-    fn append(&self, what: &str, at: u64, names: &mut Names) -> Result<(), Fault> {
-        names.push(|bytes| {
-            let before = bytes.len();
-            self.memory.append(what, at, bytes)?;
-            match bytes.len() > before {
-                true => Ok(()),
-                false => Err(empty(what)),
-            }
-        })
-    }
-}
-
-fn empty(what: &str) -> Fault {
-    Fault::Damaged(format!("{what} is empty"))
 }
 
 fn words_of(bytes: &[u8]) -> Vec<u32> {
@@ -508,7 +506,7 @@ fn words_of(bytes: &[u8]) -> Vec<u32> {
 /// What was found of an image's imports so far.
 struct Found {
     imports: Vec<Import>,
-    names: Names,
+    table: Table,
     /// How many more there may be.
     budget: usize,
 }

@@ -4,6 +4,7 @@
 //! libraries for accelerators, and their tables a few kilobytes; so only the pages that a table
 //! touches are read.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -36,10 +37,8 @@ pub struct Memory<'d, R: ReadRef<'d>> {
     /// Whether no two spans overlap.
     apart: bool,
     pages: RefCell<BTreeMap<u64, &'d [u8]>>,
-    /// The page that was asked for last: the next name lies in it, mostly.
-    last: Cell<Option<(u64, &'d [u8])>>,
-    /// The span that was asked for last.
-    last_span: Cell<usize>,
+    /// The piece that was asked for last, and its address: the next name lies in it, mostly.
+    last: Cell<(u64, &'d [u8])>,
     /// Bytes that names may still have.
     room: Cell<usize>,
 }
@@ -55,7 +54,6 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
             spans,
             pages: RefCell::default(),
             last: Cell::default(),
-            last_span: Cell::default(),
             room: Cell::new(limit::NAMES_BYTES),
         }
     }
@@ -66,6 +64,9 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// [`Fault::Damaged`] when no span holds all of them or the file is too short,
     /// [`Fault::Limit`] when too many pages were read.
     pub fn bytes<const N: usize>(&self, what: &str, address: u64) -> Result<[u8; N], Fault> {
+        if let Some(near) = self.near(address).first_chunk() {
+            return Ok(*near);
+        }
         let mut out = [0; N];
         self.fill(what, address, &mut out)?;
         Ok(out)
@@ -92,13 +93,30 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         Ok(out)
     }
 
-    /// What lies in one piece in the file from an address on: at least one byte, unless the file
-    /// does not hold what is there.
+    /// What lies in one piece in the file from an address on: nothing when memory is zero there,
+    /// since the file does not hold it.
     ///
     /// # Errors
     /// As [`Self::bytes`].
     pub fn piece(&self, what: &str, address: u64) -> Result<&'d [u8], Fault> {
-        let span = self.span(what, address)?;
+        match self.near(address) {
+            [] => self.far(what, address, self.span(what, address)?),
+            near => Ok(near),
+        }
+    }
+
+    /// The rest of the last piece, when the address lies in it.
+    fn near(&self, address: u64) -> &'d [u8] {
+        let (start, piece) = self.last.get();
+        let inside = address.checked_sub(start);
+        let inside = inside.and_then(|inside| usize::try_from(inside).ok());
+        inside
+            .and_then(|inside| piece.get(inside..))
+            .unwrap_or_default()
+    }
+
+    /// [`Self::piece`] from the pages; `span` is the address's.
+    fn far(&self, what: &str, address: u64, span: Span) -> Result<&'d [u8], Fault> {
         let inside = address - span.address;
         let held = span.held.saturating_sub(inside);
         if held == 0 {
@@ -108,22 +126,34 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         let page = self.page(what, at / PAGE)?;
         let from = usize::try_from(at % PAGE).unwrap_or(usize::MAX);
         let piece = page.get(from..).unwrap_or_default();
-        Ok(&piece[..piece.len().min(usize::try_from(held).unwrap_or(usize::MAX))])
+        let piece = &piece[..piece.len().min(usize::try_from(held).unwrap_or(usize::MAX))];
+        if piece.is_empty() {
+            return Err(Fault::Damaged(format!("{what} lies behind the file's end")));
+        }
+        // Of spans that overlap the first counts, so what is near is known only where none does.
+        if self.apart {
+            self.last.set((address, piece));
+        }
+        Ok(piece)
     }
 
-    /// The bytes up to the next zero.
+    /// The bytes up to the next zero, where they are in the file if they lie there in one piece.
     ///
     /// # Errors
     /// As [`Self::bytes`]; [`Fault::Limit`] when there is no zero for [`limit::NAME_BYTES`], or
-    /// when all names have more than [`limit::NAMES_BYTES`].
-    pub fn text(&self, what: &str, address: u64) -> Result<Vec<u8>, Fault> {
-        let mut out = Vec::new();
-        self.append(what, address, &mut out)?;
-        Ok(out)
+    /// when all names have more than [`limit::NAMES_BYTES`]: a table can name the same text a
+    /// million times.
+    pub fn text(&self, what: &str, address: u64) -> Result<Cow<'d, [u8]>, Fault> {
+        let near = self.near(address);
+        let text = match memchr::memchr(0, near) {
+            Some(end) => Cow::Borrowed(&near[..end]),
+            None => self.long(what, address)?,
+        };
+        self.spend(text.len())?;
+        Ok(text)
     }
 
-    /// Takes the bytes of a name from what all names together may have: a table can name the same
-    /// text a million times.
+    /// Takes the bytes of a name from what all names together may have.
     ///
     /// # Errors
     /// [`Fault::Limit`] when that is used up.
@@ -136,48 +166,35 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         Ok(())
     }
 
-    /// Appends the bytes up to the next zero to `out`.
-    ///
-    /// # Errors
-    /// As [`Self::text`]; `out` may then have a part of them.
-    pub fn append(&self, what: &str, address: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let before = out.len();
-        self.read(what, address, out)?;
-        self.spend(out.len() - before)
-    }
-
-    fn read(&self, what: &str, address: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
+    /// [`Self::text`] piece by piece.
+    fn long(&self, what: &str, address: u64) -> Result<Cow<'d, [u8]>, Fault> {
         let span = self.span(what, address)?;
-        let before = out.len();
+        let mut out = Vec::new();
         let mut at = address;
         loop {
-            let inside = at - span.address;
-            if inside >= span.size {
+            if at - span.address >= span.size {
                 return Err(Fault::Damaged(format!("{what} has no end")));
             }
-            if inside >= span.held {
-                return Ok(());
+            let piece = self.far(what, at, span)?;
+            let end = match piece {
+                [] => Some(0),
+                _ => memchr::memchr(0, piece),
+            };
+            match end {
+                Some(end) if out.is_empty() => return Ok(Cow::Borrowed(&piece[..end])),
+                Some(end) => out.extend_from_slice(&piece[..end]),
+                None => out.extend_from_slice(piece),
             }
-            let page = self.page(what, (span.offset.saturating_add(inside)) / PAGE)?;
-            let from = usize::try_from((span.offset + inside) % PAGE).unwrap_or(usize::MAX);
-            let room = usize::try_from(span.held - inside).unwrap_or(usize::MAX);
-            let piece = page.get(from..).unwrap_or_default();
-            let piece = &piece[..piece.len().min(room)];
-            if piece.is_empty() {
-                return Err(Fault::Damaged(format!("{what} lies behind the file's end")));
-            }
-            if let Some(end) = memchr::memchr(0, piece) {
-                out.extend_from_slice(&piece[..end]);
-                return Ok(());
-            }
-            out.extend_from_slice(piece);
-            at += piece.len() as u64;
-            if out.len() - before > limit::NAME_BYTES {
+            if out.len() > limit::NAME_BYTES {
                 return Err(Fault::Limit(format!(
                     "NAME_BYTES: {what} is longer than {}",
                     limit::NAME_BYTES
                 )));
             }
+            if end.is_some() {
+                return Ok(Cow::Owned(out));
+            }
+            at = at.saturating_add(piece.len() as u64);
         }
     }
 
@@ -186,61 +203,42 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// # Errors
     /// [`Fault::Damaged`] when there is none.
     pub fn span(&self, what: &str, address: u64) -> Result<Span, Fault> {
-        let holds = |span: &Span| address >= span.address && address - span.address < span.size;
-        // Of spans that overlap the first counts, so the last one is tried first only where it
-        // is the only one.
-        let last = self.last_span.get();
-        if self.apart
-            && let Some(span) = self.spans.get(last).filter(|span| holds(span))
-        {
-            return Ok(*span);
-        }
-        let at =
-            self.spans.iter().position(holds).ok_or_else(|| {
-                Fault::Damaged(format!("{what} at 0x{address:x} lies in no section"))
-            })?;
-        self.last_span.set(at);
-        Ok(self.spans[at])
+        let holds = |span: &&Span| address >= span.address && address - span.address < span.size;
+        let span = self.spans.iter().find(holds);
+        span.copied()
+            .ok_or_else(|| Fault::Damaged(format!("{what} at 0x{address:x} lies in no section")))
     }
 
-    fn fill(&self, what: &str, address: u64, out: &mut [u8]) -> Result<(), Fault> {
+    /// Fills `out` with what lies at an address.
+    ///
+    /// # Errors
+    /// As [`Self::bytes`].
+    pub fn fill(&self, what: &str, address: u64, out: &mut [u8]) -> Result<(), Fault> {
         let span = self.span(what, address)?;
         if out.len() as u64 > span.room(address) {
             return Err(Fault::Damaged(format!(
                 "{what} is cut by its section's end"
             )));
         }
-        let inside = address - span.address;
-        let held = span.held.saturating_sub(inside).min(out.len() as u64);
-        // What the file does not hold stays zero, as in memory.
-        let mut done = 0;
-        while done < held {
-            let at = span.offset.saturating_add(inside).saturating_add(done);
-            let page = self.page(what, at / PAGE)?;
-            let from = usize::try_from(at % PAGE).unwrap_or(usize::MAX);
-            let piece = page.get(from..).unwrap_or_default();
-            let piece = &piece[..piece.len().min(usize::try_from(held - done).unwrap_or(0))];
-            if piece.is_empty() {
-                return Err(Fault::Damaged(format!("{what} lies behind the file's end")));
+        let (mut at, mut rest) = (address, out);
+        while !rest.is_empty() {
+            let piece = self.far(what, at, span)?;
+            let count = piece.len().min(rest.len());
+            if count == 0 {
+                // What the file does not hold is zero, as in memory.
+                rest.fill(0);
+                return Ok(());
             }
-            let start = usize::try_from(done).unwrap_or(usize::MAX);
-            if let Some(place) = out.get_mut(start..start + piece.len()) {
-                place.copy_from_slice(piece);
-            }
-            done += piece.len() as u64;
+            let (now, later) = rest.split_at_mut(count);
+            now.copy_from_slice(&piece[..count]);
+            (at, rest) = (at.saturating_add(count as u64), later);
         }
         Ok(())
     }
 
     fn page(&self, what: &str, number: u64) -> Result<&'d [u8], Fault> {
-        if let Some((last, page)) = self.last.get()
-            && last == number
-        {
-            return Ok(page);
-        }
         let mut pages = self.pages.borrow_mut();
         if let Some(page) = pages.get(&number) {
-            self.last.set(Some((number, page)));
             return Ok(page);
         }
         if pages.len() >= limit::TABLE_PAGES {
@@ -258,7 +256,6 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
         let page =
             page.ok_or_else(|| Fault::Damaged(format!("{what} lies behind the file's end")))?;
         pages.insert(number, page);
-        self.last.set(Some((number, page)));
         Ok(page)
     }
 }
@@ -294,11 +291,52 @@ mod tests {
         };
         let memory = Memory::new(file, vec![span]);
         assert_eq!(memory.bytes("x", 0x1004).unwrap(), *b"89\0\0");
-        assert_eq!(memory.text("x", 0x1003).unwrap(), b"789");
+        assert_eq!(&*memory.text("x", 0x1003).unwrap(), b"789");
         assert_eq!(memory.vec("x", 0x1000, 8).unwrap(), b"456789\0\0");
         for (address, count) in [(0xfff, 1), (0x1008, 1), (0x1004, 5), (0x1000, u64::MAX)] {
             assert!(memory.vec("x", address, count).is_err(), "{address:x}");
         }
+    }
+
+    #[test]
+    fn a_name_ends_in_its_own_span() {
+        let span = |held| Span {
+            address: 0x1000,
+            size: 8,
+            offset: 0,
+            held,
+        };
+        let text = |held| {
+            let memory = Memory::new(b"0123456789".as_slice(), vec![span(held)]);
+            memory.text("x", 0x1003).map(Cow::into_owned)
+        };
+        assert_eq!(text(7).unwrap(), b"3456");
+        let fault = text(8).unwrap_err();
+        assert!(fault.to_string().contains("has no end"), "{fault}");
+    }
+
+    #[test]
+    fn of_spans_that_overlap_the_first_counts_whatever_was_read_before() {
+        let span = |address, offset| Span {
+            address,
+            size: 4,
+            offset,
+            held: 4,
+        };
+        let memory = Memory::new(b"abcdWXYZ".as_slice(), vec![span(2, 4), span(0, 0)]);
+        assert_eq!(memory.piece("x", 0).unwrap(), b"abcd");
+        assert_eq!(memory.bytes("x", 2).unwrap(), *b"WX");
+        let mut used = *b"??????";
+        let cut = Memory::new(
+            b"ab".as_slice(),
+            vec![Span {
+                held: 2,
+                size: 8,
+                ..span(0, 0)
+            }],
+        );
+        cut.fill("x", 0, &mut used).unwrap();
+        assert_eq!(used, *b"ab\0\0\0\0");
     }
 
     #[test]

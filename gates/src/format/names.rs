@@ -2,9 +2,6 @@
 
 use std::ops::Range;
 
-/// Room for the first names, so that it does not grow from nothing byte by byte.
-const FIRST: usize = 1 << 10;
-
 /// Names in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
@@ -13,31 +10,21 @@ pub struct Names {
 }
 
 impl Names {
-    /// No names, with room for `count`.
+    /// No names, with room for `count` of them and their `bytes`.
     #[must_use]
-    pub fn with_capacity(count: usize) -> Self {
+    pub fn with_capacity(count: usize, bytes: usize) -> Self {
         Self {
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(count),
         }
     }
 
-    /// Adds the name that `write` appends.
-    ///
-    /// # Errors
-    /// Those of `write`; the name is then not there.
-    pub fn push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let before = self.bytes.len();
-        if before == 0 {
-            self.bytes.reserve(FIRST);
-        }
-        let written = write(&mut self.bytes);
-        // limit::NAMES_BYTES keeps far away from 4 GiB; what came over it is cut off.
-        match u32::try_from(self.bytes.len()) {
-            Ok(end) if written.is_ok() => self.ends.push(end),
-            _ => self.bytes.truncate(before),
-        }
-        written
+    /// Adds a name; [`limit::NAMES_BYTES`](crate::limit::NAMES_BYTES) keeps all of them far away
+    /// from 4 GiB.
+    pub fn push(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.ends
+            .push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
     }
 
     /// How many there are.
@@ -84,19 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back_as_they_went_in_and_a_failed_one_leaves_no_trace() {
-        let mut names = Names::with_capacity(3);
-        let add = |names: &mut Names, text: &[u8], fails: bool| {
-            names.push(|bytes| {
-                bytes.extend_from_slice(text);
-                if fails { Err(()) } else { Ok(()) }
-            })
-        };
+    fn names_come_back_as_they_went_in() {
+        let mut names = Names::with_capacity(3, 5);
         assert!(names.is_empty() && names.get(0).is_none());
-        add(&mut names, b"one", false).unwrap();
-        add(&mut names, b"lost", true).unwrap_err();
-        add(&mut names, b"", false).unwrap();
-        add(&mut names, b"three", false).unwrap();
+        for name in [&b"one"[..], b"", b"three"] {
+            names.push(name);
+        }
         names.shrink();
         assert_eq!(
             names.iter().collect::<Vec<_>>(),
