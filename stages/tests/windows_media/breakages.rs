@@ -191,6 +191,7 @@ fn combinations(example: &Example) {
             "llama-hip",
             "llama-vulkan",
             "torch-rocm-wheels",
+            "torch-rocm",
             "sdk-rocm",
         ] {
             of(&format!("{lane}/{stage}"), &[]);

@@ -296,6 +296,7 @@ fn steps(impact: &Impact, fate: Fate) -> String {
 fn page() -> String {
     let mut page = "# What a change costs\n\n\
         Written by a test from the graph and from [ledger.json](ledger.json); do not edit.\n\
+        Of one change the command says the same: `lanekit impact FFMPEG_VERSION=n9.1 --seconds ledger.json`.\n\
         Seconds are those of a step without any cache, where somebody wrote them down; `?` is what nobody knows, and a step without a number has none.\n\
         What *must* run has another key. What *may* run does so only if the bytes that it takes are others.\n\
         On the right is what the Dockerfiles ran again: no step of theirs stops because bytes are equal.\n\n\
@@ -477,7 +478,7 @@ fn each_consumer_moves_with_what_it_takes() {
         ("TVM_REF", "tvm", &["deps/download"]),
         ("IREE_VERSION", "iree", &["deps/download"]),
         ("MIGRAPHX_WINDOWS_COMMIT", "migraphx", &["amdgpu-ep/build"]),
-        ("PYTORCH_VERSION", "torch-rocm-wheels", &["torch/rocm"]),
+        ("PYTORCH_VERSION", "torch-rocm-wheels", &["torch-rocm/install"]),
     ];
     let old = Example::read().manifest("winamd64-rocm", &[]);
     for (pin, stage, consumers) in edges {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use stages::keys::{By, Kind};
+use stages::plan::TreePath;
 
 use crate::common::{plan_with, request};
 use crate::example::{Example, LANES};
@@ -14,22 +15,32 @@ struct Gate {
     /// The stage that it looks at.
     of: String,
     check: &'static str,
+    /// What of it, where that is not all: a line each.
+    roots: String,
     /// The stages that wait for it.
     hold: Vec<String>,
     /// What it is told.
     policy: Value,
 }
 
-/// The gates of a lane with all its payloads.
-fn gates(lane: &str) -> BTreeMap<String, Gate> {
+fn lines<'a>(what: &str, of: impl Iterator<Item = &'a str>) -> String {
+    of.map(|one| format!("  {what} {one}\n")).collect()
+}
+
+/// The gates of a target with all its payloads.
+fn gates(target: &str, args: &[(&str, &str)]) -> BTreeMap<String, Gate> {
     let graph = Example::read().with_payloads().graph();
     let bytes = |name: &str| Some(name.as_bytes().to_vec());
-    let (plan, _) = plan_with(&graph, &request(lane, &[]), &bytes).expect("a plan");
+    let (plan, _) = plan_with(&graph, &request(target, args), &bytes).expect("a plan");
     let name = |index: &usize| plan.stages[*index].name.clone();
     let gates = plan.gates.iter().map(|gate| {
         let made = Gate {
             of: name(&gate.of),
             check: gate.check,
+            roots: match graph.gates[&gate.name].roots.is_empty() {
+                true => String::new(),
+                false => lines("root", gate.roots.iter().map(TreePath::as_str)),
+            },
             hold: gate.hold.iter().map(name).collect(),
             policy: serde_json::from_str(&gate.policy).expect("a policy"),
         };
@@ -67,20 +78,27 @@ fn told(policy: &Value) -> String {
     text
 }
 
-/// A paragraph for each gate, and one more where it is told something else in other lanes.
+/// A paragraph for each gate, and one more where it is told something else in other lanes, or with a switch turned.
 #[test]
 fn every_gate_of_every_lane() {
     let mut rows: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
-    for lane in LANES {
-        for (name, gate) in gates(lane) {
+    let lanes = LANES.map(|lane| (lane, lane, &[][..]));
+    let others = [
+        ("winarm64/device", "winarm64/device", &[][..]),
+        ("no-spikes", "winamd64-rocm", &[("spikes", "false")][..]),
+        ("stock-llvm", "winamd64", &[("stock-llvm", "true")][..]),
+    ];
+    for (lane, target, args) in lanes.into_iter().chain(others) {
+        for (name, gate) in gates(target, args) {
             let held = match gate.hold.is_empty() {
                 true => String::new(),
                 false => format!(", holds {}", gate.hold.join(" ")),
             };
             let text = format!(
-                "{} of {}{held}\n{}",
+                "{} of {}{held}\n{}{}",
                 gate.check,
                 gate.of,
+                gate.roots,
                 told(&gate.policy)
             );
             rows.entry((name, text)).or_default().push(lane);
@@ -96,7 +114,7 @@ fn every_gate_of_every_lane() {
 #[test]
 fn the_publish_gate_stands_before_every_compile() {
     for lane in LANES {
-        let gates = gates(lane);
+        let gates = gates(lane, &[]);
         let held = gates.get("publish-toolchain").map(|gate| &gate.hold);
         let manifest = Example::read().manifest(lane, &[]);
         let compiles = manifest
@@ -120,14 +138,7 @@ fn the_publish_gate_stands_before_every_compile() {
 }
 
 /// Gates that hold nobody who takes what they look at, and why.
-const FREE: [(&str, &str); 3] = [
-    ("floors", "it looks at the other gates, and at no tree"),
-    (
-        "torch-rocm",
-        "the application is installed before the wheels are taken: a stage is held as a whole",
-    ),
-    ("torch-rocm-wheels", "the same"),
-];
+const FREE: [(&str, &str); 1] = [("floors", "it looks at the other gates, and at no tree")];
 
 /// What takes a tree waits for the gates over it, unless they only tell.
 #[test]
@@ -152,7 +163,7 @@ fn each_gate_over_a_tree_holds_who_takes_it() {
                 of.insert(stage(&node.id));
             }
         }
-        for (name, gate) in gates(lane) {
+        for (name, gate) in gates(lane, &[]) {
             let Some(takers) = takers.get(&gate.of) else {
                 continue;
             };

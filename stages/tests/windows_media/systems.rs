@@ -58,7 +58,7 @@ fn pins_of<'g>(graph: &'g Graph, stage: &'g Stage) -> BTreeSet<&'g str> {
     let mut pins = BTreeSet::new();
     let values = |template: &'g Template| template.values().collect::<Vec<_>>();
     let mut templates = Vec::new();
-    if let Some(From::Image(image)) = &stage.from {
+    if let Some(From::Image(image, _)) = &stage.from {
         templates.push(image);
     }
     let steps = stage.steps.iter();
@@ -144,6 +144,86 @@ fn each_system_has_its_stages_and_just_their_pins() {
         }
     }
     assert!(left.is_empty(), "in no row: {left:?}");
+}
+
+/// The pins file is shared, so a pin that nothing names is an error where it is ours alone. Each that a stage names is:
+/// who takes it out of a stage is told that nothing names it any more.
+#[test]
+fn each_pin_that_a_stage_names_is_of_our_scope() {
+    let graph = Example::read().graph();
+    let scope: Vec<&str> = graph
+        .table
+        .pins
+        .iter()
+        .map(|one| one.value.as_str())
+        .collect();
+    let ours = |pin: &str| {
+        let last = scope
+            .iter()
+            .rev()
+            .find(|one| glob_match(one.trim_start_matches('!'), pin));
+        last.is_some_and(|one| !one.starts_with('!'))
+    };
+    let mut named = BTreeSet::new();
+    for stage in graph.stages.values() {
+        named.extend(pins_of(&graph, stage));
+    }
+    named.retain(|pin| !graph.derived.contains_key(*pin));
+    let others: Vec<&str> = named.iter().copied().filter(|pin| !ours(pin)).collect();
+    assert_eq!(others, [""; 0]);
+    assert!(named.len() > 150, "{}", named.len());
+}
+
+/// What the driver passed as arguments, by patterns (facts of its maps).
+#[rustfmt::skip]
+const PASSED: [&str; 48] = [
+    "WINDOWS_LTSC", "WINDOWS_BASE_DIGEST", "WINDOWS_SDK_BUILD", "VISUAL_STUDIO_VERSION", "PWSH_*", "CMAKE_VERSION",
+    "LLVM_WINDOWS_VERSION", "NINJA_WINDOWS_VERSION", "NASM_WINDOWS_VERSION", "GIT_*", "SCOOP_INSTALLER_SHA256", "WIX_*",
+    "FLUTTER_VERSION", "VCPKG_REF", "SCCACHE_WINDOWS_*", "VULKAN_VERSION", "VULKAN_RT_WINDOWS_ZIP_SHA256", "CUDA_*", "CUDNN_*",
+    "TENSORRT_*", "ROCM_WINDOWS_*", "PYTHON_VERSION", "ONNXRUNTIME_*", "OPENCV_VERSION", "FFMPEG_VERSION", "PYAV_VERSION",
+    "PY_CYTHON_VERSION", "QNN_SDK_ZIP_SHA256", "NV_CODEC_HEADERS_REF", "AMF_*", "DAV1D_*", "X264_MESON_*", "X265_*",
+    "ORT_WEBGPU_WINDOWS_*", "HAIL*", "LITERT_VERSION", "LITERT_LM_*", "PROTOC_VERSION", "JRE_VERSION", "TVM_REF", "IREE_*",
+    "GSTREAMER_VERSION", "MIGRAPHX_WINDOWS_*", "ORT_AMDGPU_EP_*", "LLAMA_CPP_*", "TORCH*", "PYTORCH_VERSION", "APP_REF",
+];
+
+/// A pin that reached its script by another way stands in README.md, with the steps that name it here.
+#[test]
+fn pins_that_were_no_arguments_are_those_of_the_readers_table() {
+    let readme = text(&directory().join("README.md"));
+    let (_, table) = readme.split_once("| pin | there |").expect("a table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let mut told = BTreeMap::new();
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+        let &[pins, way, steps] = cells.as_slice() else {
+            panic!("{row} has {} cells", cells.len());
+        };
+        assert!(!way.is_empty(), "{row}");
+        for pin in named(pins) {
+            let stages: BTreeSet<String> = named(steps).iter().map(|step| stage_of(step)).collect();
+            assert!(told.insert(pin, stages).is_none(), "{row}");
+        }
+    }
+    let graph = Example::read().graph();
+    let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, stage) in &graph.stages {
+        let pins = pins_of(&graph, stage).into_iter();
+        let passed = |pin: &str| PASSED.iter().any(|passed| glob_match(passed, pin));
+        for pin in pins.filter(|pin| !passed(pin)) {
+            others
+                .entry(pin.to_owned())
+                .or_default()
+                .insert(name.clone());
+        }
+    }
+    assert_eq!(others, told);
+}
+
+fn stage_of(step: &str) -> String {
+    step.split('/').next().unwrap_or(step).to_owned()
 }
 
 /// For each stage all whose files are in its product, in any lane.

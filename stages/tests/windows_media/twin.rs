@@ -40,6 +40,7 @@ const TWIN: &[Alone] = &[
     Alone { lanes: "amd64", stage: "final", of: "lavapipe-icd", why: REGISTRY },
     Alone { lanes: "amd64", stage: "lavapipe-icd", of: "base", why: REGISTRY },
     Alone { lanes: "amd64", stage: "torch", of: "uv-seed", why: CACHE },
+    Alone { lanes: "amd64-rocm", stage: "torch-rocm", of: "uv-seed", why: CACHE },
     Alone { lanes: "amd64", stage: "uv-seed", of: "base", why: CACHE },
     Alone { lanes: "a", stage: "suites", of: "image", why: "suites also run in the image without the app, and leave files" },
     Alone { lanes: "llama", stage: "llama-release", of: "llama-bundle", why: KEY },
