@@ -210,7 +210,14 @@ impl Build<'_> {
             failure.with_lines(self.sources, &selection.setting.lane.platform.span)
         })?;
         let gits = selection.gits().map_err(|report| self.wrong(report))?;
-        let mut used = self.images(&wanted, &platform, &mut facts).await?;
+        let mut used = self
+            .images(
+                &wanted,
+                &platform,
+                |image| selection.pull(image),
+                &mut facts,
+            )
+            .await?;
         used.extend(payloads.contexts);
         facts.gits = self.gits(&gits).await?;
         let mut plan = plan::plan(&selection, &facts).map_err(|report| self.wrong(report))?;

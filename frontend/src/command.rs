@@ -136,11 +136,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
     let beside = file.parent().unwrap_or(Path::new(""));
     let loaded = load(file)?;
-    let contents = DiskContents::new(beside, file);
+    let contents = DiskContents::open(beside, file).map_err(Stop::Unable)?;
     let loaded = loaded
         .with_context(
             |path| read(&beside.join(path)).ok(),
             |directory| contents.below(directory),
+            |path| contents.lacks(path),
         )
         .map_err(Stop::Wrong)?;
     let Loaded {
@@ -174,6 +175,11 @@ fn check(file: &Path, deny_warnings: bool) -> Result<(), Stop> {
         graph.pins.len()
     );
     print(&text)
+}
+
+/// Says something beside the answer. Nobody is left to tell when the terminal is gone.
+fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "lanekit: {text}");
 }
 
 /// Writes an answer. A reader that has seen enough and hangs up has it.

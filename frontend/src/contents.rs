@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -24,30 +25,28 @@ pub struct DiskContents {
 }
 
 impl DiskContents {
-    /// The directory, with its `.dockerignore`, or that of the lane file.
-    #[must_use]
-    pub fn new(root: &Path, lane_file: &Path) -> Self {
-        let own = lane_file.with_file_name(format!(
-            "{}.dockerignore",
-            lane_file.file_name().unwrap_or_default().to_string_lossy()
-        ));
-        let (named, text) = match fs::read_to_string(&own) {
-            Ok(text) => (
-                own.file_name().unwrap_or_default().to_string_lossy().into(),
-                text,
-            ),
-            Err(_) => {
-                let usual = ".dockerignore".to_owned();
-                let text = fs::read_to_string(root.join(&usual)).unwrap_or_default();
-                (usual, text)
+    /// The directory, with the ignore file of the lane file, else its own `.dockerignore`.
+    ///
+    /// # Errors
+    /// Why the ignore file that counts cannot be read, a sentence: another one in its place would be another context.
+    pub fn open(root: &Path, lane_file: &Path) -> Result<Self, String> {
+        let usual = ".dockerignore";
+        let name = lane_file.file_name().unwrap_or_default().to_string_lossy();
+        let named = format!("{name}{usual}");
+        let own = ignore_file(&lane_file.with_file_name(&named))?;
+        let (named, text) = match own {
+            Some(text) => (named, text),
+            None => {
+                let text = ignore_file(&root.join(usual))?;
+                (usual.to_owned(), text.unwrap_or_default())
             }
         };
-        Self {
+        Ok(Self {
             root: root.to_owned(),
             ignore: Ignore::parse(&text),
             named,
             known: Mutex::default(),
-        }
+        })
     }
 
     /// The digest of a file's bytes, or of all names and bytes below a directory. Modes and times are not in it, since
@@ -69,6 +68,12 @@ impl DiskContents {
     /// Everything that is.
     pub fn sends(&self, plan: &Plan) -> Result<(), Report> {
         stages::ignore::check(plan, &self.ignore, &self.named)
+    }
+
+    /// Whether nothing is at a path; a link to nothing is nothing.
+    #[must_use]
+    pub fn lacks(&self, path: &str) -> bool {
+        matches!(fs::metadata(self.root.join(path)), Err(error) if error.kind() == ErrorKind::NotFound)
     }
 
     /// The paths of all that is below a directory, relative to it; nothing when it is not there.
@@ -129,6 +134,16 @@ impl DiskContents {
     }
 }
 
+/// The text of an ignore file, which need not be there.
+fn ignore_file(path: &Path) -> Result<Option<String>, String> {
+    let unread = |why: String| format!("{} cannot be read: {why}", path.display());
+    match fs::read(path) {
+        Ok(bytes) => stages::file::text_of_bytes(bytes).map(Some).map_err(unread),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unread(error.to_string())),
+    }
+}
+
 /// The names in a directory, sorted.
 fn names(at: &Path) -> Option<Vec<String>> {
     let entries = fs::read_dir(at).ok()?;
@@ -148,7 +163,35 @@ mod tests {
     use super::*;
 
     fn digest(root: &Path, path: &str) -> Option<String> {
-        DiskContents::new(root, &root.join("lanes.toml")).digest(path)
+        opened(root).expect("no ignore file is wrong").digest(path)
+    }
+
+    fn opened(root: &Path) -> Result<DiskContents, String> {
+        DiskContents::open(root, &root.join("lanes.toml"))
+    }
+
+    #[test]
+    fn an_ignore_file_that_is_no_text_is_an_error_and_no_other_stands_in_for_it() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join("lanes.toml.dockerignore");
+        fs::write(root.path().join(".dockerignore"), "a\n").unwrap();
+        fs::write(&own, b"b\nc\xff\n").unwrap();
+        let why = opened(root.path()).unwrap_err();
+        let says =
+            "lanes.toml.dockerignore cannot be read: it is not text: byte 3 (line 2) is not UTF-8";
+        assert!(why.ends_with(says), "{why}");
+        fs::remove_file(&own).unwrap();
+        fs::create_dir(&own).unwrap();
+        let why = opened(root.path()).unwrap_err();
+        assert!(
+            why.contains("lanes.toml.dockerignore cannot be read"),
+            "{why}"
+        );
+        fs::remove_dir(&own).unwrap();
+        assert_eq!(opened(root.path()).unwrap().named, ".dockerignore");
+        fs::write(root.path().join(".dockerignore"), b"\xff").unwrap();
+        let why = opened(root.path()).unwrap_err();
+        assert!(why.contains(".dockerignore cannot be read"), "{why}");
     }
 
     #[test]
@@ -178,7 +221,7 @@ mod tests {
             fs::write(root.path().join(file), "1").unwrap();
         }
         fs::write(root.path().join(".dockerignore"), "**/*.tmp\n").unwrap();
-        let contents = DiskContents::new(root.path(), &root.path().join("lanes.toml"));
+        let contents = opened(root.path()).unwrap();
         let mut below = contents.below("d/").unwrap();
         below.sort();
         assert_eq!(below, ["a", "sub", "sub/b", "sub/deep", "sub/deep/c"]);

@@ -34,6 +34,15 @@ pub struct Wrong {
     pub report: Report,
 }
 
+impl Wrong {
+    /// The same of a file as it was in a revision of its repository, by git's name for that.
+    #[must_use]
+    pub fn of_revision(mut self, revision: &str) -> Self {
+        self.sources.rename(|name| format!("{revision}:{name}"));
+        self
+    }
+}
+
 impl LaneFile {
     /// Reads the text of a lane file. `name` is its path, as the user knows it.
     ///
@@ -205,7 +214,7 @@ impl LaneFile {
 
 impl Loaded {
     /// The same, with what lints say that look into the context. `text` hands out the bytes of a file of it, `below` the
-    /// paths of all that is below a directory, where there is one.
+    /// paths of all that is below a directory, where there is one; `lacks` says that nothing is at a path.
     ///
     /// # Errors
     /// All that is wrong, warnings too.
@@ -213,6 +222,7 @@ impl Loaded {
         self,
         text: impl Fn(&str) -> Option<Vec<u8>>,
         below: impl Fn(&str) -> Option<Vec<String>>,
+        lacks: impl Fn(&str) -> bool,
     ) -> Result<Self, Wrong> {
         let Self {
             mut sources, graph, ..
@@ -227,6 +237,11 @@ impl Loaded {
         for directory in graph::lint::directories(&graph) {
             if let Some(below) = below(&directory) {
                 files.list(directory, below);
+            }
+        }
+        for path in graph::lint::listed(&graph) {
+            if lacks(&path) {
+                files.lack(path);
             }
         }
         let report = graph::lint::lint(&graph, &sources, Some(&files));

@@ -103,6 +103,36 @@ fn a_file_that_is_left_out_of_the_context_is_found_without_an_engine() {
 }
 
 #[test]
+fn nothing_is_wrong_or_doubtful_in_the_examples() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let all = std::fs::read_dir(&examples).unwrap();
+    let names = all.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names: Vec<String> = names.filter(|name| examples.join(name).is_dir()).collect();
+    assert!(names.len() >= 5, "{names:?}");
+    for name in names {
+        let file = format!("{name}/lanes.toml");
+        let (code, _, stderr) = texts(&lanekit(&examples, &["check", "--deny-warnings", &file]));
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_is_listed_and_not_there_is_found_without_an_engine() {
+    let step = "[[stage.hello.step]]\nname = \"s\"\nfiles = [\"build.sh\", \"lib/\"]\nrun = [\"sh\", \"build.sh\"]\n";
+    let files = directory(&format!("{LANES}{step}"), "BUSYBOX=1.36\n");
+    let check = || texts(&lanekit(files.path(), &["check"]));
+    let (code, _, stderr) = check();
+    assert_eq!(code, Some(1));
+    for path in ["build.sh", "lib/"] {
+        let says = format!("error[LK074]: `{path}` is not in the context");
+        assert!(stderr.contains(&says), "{stderr}");
+    }
+    std::fs::write(files.path().join("build.sh"), ". lib/a.sh\n").unwrap();
+    std::fs::create_dir(files.path().join("lib")).unwrap();
+    assert_eq!(check().0, Some(0));
+}
+
+#[test]
 fn what_is_wrong_is_a_picture_and_exit_1() {
     let wrong = directory(
         &LANES.replace("stage = \"hello\"", "stage = \"helo\""),

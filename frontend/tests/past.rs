@@ -220,6 +220,23 @@ fn a_changed_pin_and_a_changed_file_are_told_before_they_are_made() {
     );
 }
 
+/// A reader sees first what is built when nobody names a lane.
+#[test]
+fn pictures_begin_with_the_default_lane() {
+    let graph = Graph::new();
+    let order = |text: &str| {
+        (
+            text.find("past: one").unwrap(),
+            text.find("past: two").unwrap(),
+        )
+    };
+    let (one, two) = order(&graph.pass("graph --format svg"));
+    assert!(one < two);
+    graph.write("lanes.toml", &LANES.replace("\"one\"", "\"two\""));
+    let (one, two) = order(&graph.pass("graph --format svg"));
+    assert!(two < one);
+}
+
 #[test]
 fn a_change_over_budget_is_exit_1() {
     let graph = Graph::new();
@@ -351,6 +368,140 @@ fn a_build_of_the_same_keys_lost_its_cache() {
 }
 
 #[test]
+fn seconds_that_somebody_wrote_down_count_where_nothing_was_measured() {
+    let graph = Graph::new();
+    let times = |text: &str| {
+        graph.write("times.json", text);
+        graph.run("impact LIB_VERSION=2 --seconds times.json")
+    };
+    let known = r#"{"steps": {"lib/build": {"seconds": 90, "source": "a note"}, "final/index": {"seconds": null}}}"#;
+    let said = times(known);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(
+        said.out.contains("must      90 s  lib/build"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("90 s on the critical path (lib/build)"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("counted as nothing: 2 of them"),
+        "{}",
+        said.out
+    );
+    // What a build measured counts for more.
+    graph.record(&ALL);
+    let said = times(known);
+    assert!(
+        said.out.contains("must      20 s  lib/build"),
+        "{}",
+        said.out
+    );
+    for (text, wrong) in [
+        ("{", "EOF while parsing"),
+        ("{}", "missing field `steps` at line 1 column 2; expected"),
+        (
+            r#"{"steps": {"lib/bild": {"seconds": 1}, "x": {"seconds": 1}}}"#,
+            "the graph has no step `lib/bild`; the graph has no step `x`",
+        ),
+        (
+            r#"{"steps": {"lib/build": {"seconds": -1}}}"#,
+            "`lib/build` takes less than no time",
+        ),
+    ] {
+        let said = times(text);
+        assert_eq!(said.code, Some(2), "{text}");
+        assert!(
+            said.err.contains("--seconds times.json: ") && said.err.contains(wrong),
+            "{}",
+            said.err
+        );
+    }
+    let said = graph.run("impact LIB_VERSION=2 --seconds nowhere.json");
+    assert_eq!(said.code, Some(2));
+}
+
+/// The page of costs of the large example says what the command says.
+#[test]
+fn the_page_of_costs_is_what_impact_says() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/windows-media");
+    let page = fs::read_to_string(directory.join("COSTS.md")).unwrap();
+    let rocm = "-t winamd64-rocm spikes=false";
+    let helper = "--file windows/scripts/modules/WindowsGstPlugins.Common.psm1";
+    for (change, words) in [
+        ("an FFmpeg bump", "FFMPEG_VERSION=n9.1"),
+        ("a PyAV bump", "PYAV_VERSION=20.0.0"),
+        ("an ONNX Runtime bump", "ONNXRUNTIME_VERSION=v1.31.0"),
+        ("a GenAI bump", "ONNXRUNTIME_GENAI_VERSION=v0.18.0"),
+        ("an OpenCV bump", "OPENCV_VERSION=5.1.0"),
+        ("a TVM bump", "TVM_REF=v0.28.0"),
+        ("a GStreamer bump", "GSTREAMER_VERSION=1.30.0"),
+        ("a Flutter bump", "FLUTTER_VERSION=3.48.0"),
+        (
+            "a new build date and revision",
+            "BUILD_DATE=2026-12-02 VCS_REF=0123456",
+        ),
+        ("an edit of a helper of two steps", helper),
+        ("ROCm's spikes off", rocm),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanekit"));
+        command
+            .current_dir(&directory)
+            .arg("impact")
+            .args(words.split(' '));
+        command.args([
+            "--seconds",
+            "ledger.json",
+            "--format",
+            "json",
+            "--workers",
+            "1",
+        ]);
+        // Nothing was built beside the example.
+        command.env("LANEKIT_LEDGER", "nowhere");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{change}: {output:?}");
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let of = |fate: &str| -> String {
+            let lines = json["moved"].as_array().unwrap().iter();
+            let of = lines.filter(|line| line["fate"] == fate).map(|line| {
+                let step = line["step"].as_str().unwrap();
+                match line["seconds"].as_f64() {
+                    Some(seconds) => format!("`{step}` ({seconds:.0})"),
+                    None => format!("`{step}`"),
+                }
+            });
+            let of: Vec<String> = of.collect();
+            if of.is_empty() {
+                "–".into()
+            } else {
+                of.join(", ")
+            }
+        };
+        let row = page
+            .lines()
+            .find(|line| line.starts_with(&format!("| {change} |")));
+        let cells: Vec<&str> = row.expect(change).split(" | ").collect();
+        assert_eq!(
+            (cells[1], cells[3]),
+            (of("must").as_str(), of("may").as_str()),
+            "{change}"
+        );
+        let known = |cell: &str| cell.trim_end_matches(" + ?").parse::<f64>().unwrap();
+        let total = |of: &str| json[of]["total"].as_f64().unwrap();
+        assert_eq!(known(cells[2]), total("must").round(), "{change}");
+        assert_eq!(
+            known(cells[4]),
+            (total("all") - total("must")).round(),
+            "{change}"
+        );
+    }
+}
+
+#[test]
 fn what_was_never_measured_is_counted_and_bars_are_no_columns() {
     let graph = Graph::new();
     graph.record(&ALL[..1]);
@@ -359,5 +510,185 @@ fn what_was_never_measured_is_counted_and_bars_are_no_columns() {
     assert!(
         said.contains("never measured, counted as nothing: 2 of them"),
         "{said}"
+    );
+}
+
+/// Every command line that cannot be answered, with what it says.
+#[test]
+fn what_impact_cannot_answer_it_says() {
+    let graph = Graph::new();
+    for (words, code, says) in [
+        ("impact", 2, "required arguments were not provided"),
+        (
+            "impact LIB_VERSIO=2",
+            2,
+            "`LIB_VERSIO` is no argument, switch or pin: did you mean `LIB_VERSION`?",
+        ),
+        ("impact LIB_VERSION", 2, "`LIB_VERSION` is not NAME=VALUE"),
+        ("impact TARGETARCH=x", 1, "every lane has it"),
+        ("impact LIB_VERSION=2 --workers 0", 2, "invalid value '0'"),
+        (
+            "impact LIB_VERSION=2 --max-seconds nan",
+            2,
+            "expected seconds",
+        ),
+        (
+            "impact LIB_VERSION=2 --max-seconds -1",
+            2,
+            "expected seconds",
+        ),
+        (
+            "impact LIB_VERSION=2 --max-seconds inf",
+            2,
+            "expected seconds",
+        ),
+    ] {
+        let said = graph.run(words);
+        assert_eq!(said.code, Some(code), "{words}: {}{}", said.out, said.err);
+        assert!(said.err.contains(says), "{words}: {}", said.err);
+        assert_eq!(said.out, "", "{words}");
+    }
+    // A file that no step sees re-runs nothing: that is said, and whether it is there.
+    let unseen = graph.run("impact --file versions.env");
+    assert_eq!(
+        (unseen.code, unseen.err.as_str()),
+        (Some(0), "lanekit: no step of lane one sees versions.env\n")
+    );
+    let absent = graph.run("impact --file lib.tx");
+    assert_eq!(
+        (absent.code, absent.err.as_str()),
+        (
+            Some(0),
+            "lanekit: no step of lane one sees lib.tx, and the context has no such file\n"
+        )
+    );
+    assert_eq!(graph.run("impact --file lib.txt").err, "");
+    // The budget of nothing at all.
+    graph.record(&ALL);
+    let none = graph.run("impact LIB_VERSION=2 --max-seconds 0");
+    assert_eq!(none.code, Some(1), "{}", none.err);
+}
+
+#[test]
+fn what_was_wrong_in_a_revision_is_said_of_that_revision() {
+    let graph = Graph::new();
+    graph.git("init --quiet");
+    graph.git("add versions.env lib.txt");
+    graph.git("commit --quiet --message none");
+    graph.write(
+        "lanes.toml",
+        &LANES.replace("uses = [\"lib\"]", "uses = [\"lob\"]"),
+    );
+    graph.git("add lanes.toml");
+    graph.git("commit --quiet --message wrong");
+    graph.write("lanes.toml", LANES);
+    let absent = graph.run("impact --since HEAD~1");
+    assert_eq!(
+        (absent.code, absent.err.as_str()),
+        (Some(2), "lanekit: --since: HEAD~1 has no lanes.toml\n")
+    );
+    let wrong = graph.run("impact --since HEAD");
+    assert_eq!(wrong.code, Some(1), "{}", wrong.err);
+    assert!(
+        wrong.err.contains("there is no stage `lob`") && wrong.err.contains("--> HEAD:lanes.toml:"),
+        "{}",
+        wrong.err
+    );
+}
+
+/// What is no build of this lane, or only a part of one, is not kept as one that succeeded.
+#[test]
+fn what_cannot_be_kept_is_said() {
+    let graph = Graph::new();
+    let whole = rawjson(&ALL);
+    let cut = whole.lines().take(3).collect::<Vec<_>>().join("\n");
+    let keys = |schema: &str| {
+        let manifest = json!({ "schema": schema, "nodes": [] });
+        json!({ "frontend.lanekit.keys": manifest }).to_string()
+    };
+    for (progress, metadata, says) in [
+        ("", "{}", "progress: no step is in it"),
+        (
+            "#1 [lib/build] lib\n",
+            "{}",
+            "no step is in it: expected what",
+        ),
+        (&cut[..cut.len() - 9], "{}", "progress: line 3 is cut off"),
+        (
+            &rawjson(&[("[1/2] FROM busybox", 1, false)]),
+            "{}",
+            "nothing in it is of lane one",
+        ),
+        (&whole, "[1]", "metadata.json: expected the object"),
+        (&whole, "no", "metadata.json: "),
+        (
+            &whole,
+            &keys("lanekit-keys/9"),
+            "found lanekit-keys/9, expected lanekit-keys/1",
+        ),
+        (&whole, &keys("lanekit-keys/1"), "missing field"),
+        (
+            &whole,
+            r#"{"frontend.lanekit.keys":"x"}"#,
+            "expected lanekit-keys/1, found no schema",
+        ),
+    ] {
+        graph.write("progress", progress);
+        graph.write("metadata.json", metadata);
+        let said = graph.run("record --progress progress --metadata metadata.json");
+        assert_eq!(said.code, Some(2), "{says}: {}{}", said.out, said.err);
+        assert!(said.err.contains(says), "{says}: {}", said.err);
+    }
+    let ledger: Value = serde_json::from_str(&graph.pass("ledger")).unwrap();
+    assert_eq!(ledger["builds"], json!([]));
+    // Metadata of a frontend that sends no keys is no hindrance.
+    graph.write("progress", &whole);
+    graph.write("metadata.json", r#"{"containerimage.digest":"sha256:ab"}"#);
+    graph.pass("record --progress progress --metadata metadata.json");
+}
+
+#[test]
+fn builds_that_cannot_be_read_are_passed_over_and_that_is_said() {
+    let graph = Graph::new();
+    graph.record(&ALL);
+    let runs = graph.path().join(".lanekit/runs.jsonl");
+    let text = fs::read_to_string(&runs).unwrap();
+    fs::write(&runs, format!("{text}garbage\n")).unwrap();
+    let said = graph.run("explain");
+    assert_eq!(said.code, Some(0));
+    assert!(said.out.contains("lib/build ran"), "{}", said.out);
+    assert!(
+        said.err
+            .contains("1 of the newest builds in .lanekit cannot be read"),
+        "{}",
+        said.err
+    );
+    // A lane's files that are damaged count as unknown; the next build writes them anew.
+    for file in ["one.keys.json", "one.manifest.json"] {
+        fs::write(graph.path().join(".lanekit").join(file), "{\"nodes\":3}").unwrap();
+    }
+    let said = graph.pass("impact LIB_VERSION=2");
+    assert!(said.contains("never measured"), "{said}");
+    graph.record(&ALL);
+    assert_eq!(graph.run("explain").err, "");
+    assert!(
+        !graph
+            .pass("impact LIB_VERSION=2")
+            .contains("never measured")
+    );
+}
+
+#[test]
+fn a_ledger_that_cannot_be_written_is_an_error_with_its_place() {
+    let graph = Graph::new();
+    graph.write("progress", &rawjson(&ALL));
+    graph.write("file", "");
+    let words = "record --progress progress";
+    let said = graph.run_with(words, &[("LANEKIT_LEDGER", "file/ledger")]);
+    assert_eq!(said.code, Some(2));
+    assert!(
+        said.err.starts_with("lanekit: the ledger file/ledger: "),
+        "{}",
+        said.err
     );
 }

@@ -99,7 +99,8 @@ fn build(steps: &[Step], reverse: bool) -> Output {
                     .collect();
                 for (name, value) in ordered(&env, reverse) {
                     exec = exec.env(name, value);
-                    exec = exec.secret_env(format!("S_{name}"), "id", true);
+                    // In small letters: no other name is `S_T` where one is `T`.
+                    exec = exec.secret_env(format!("secret_{name}"), "id", true);
                 }
                 let mounts: Vec<_> = inputs.iter().enumerate().collect();
                 for (n, (input, kind)) in ordered(&mounts, reverse) {

@@ -41,6 +41,13 @@ impl Sources {
         SourceId(self.0.len() - 1)
     }
 
+    /// Gives every text another name.
+    pub fn rename(&mut self, to: impl Fn(&str) -> String) {
+        for source in &mut self.0 {
+            source.name = to(&source.name);
+        }
+    }
+
     /// The text with this id. Ids come only from [`Sources::add`] of the same value.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.0[id.0]
@@ -235,6 +242,8 @@ pub mod rule {
     pub const LAYERS: Rule = Rule("LK072");
     /// A pattern that matches nothing of the context.
     pub const NO_MATCH: Rule = Rule("LK073");
+    /// What is listed and not in the context.
+    pub const NOT_THERE: Rule = Rule("LK074");
     /// A gate's own keys that mean nothing.
     pub const GATE_KEYS: Rule = Rule("LK090");
     /// A step that cannot be recorded.
@@ -277,13 +286,14 @@ pub mod rule {
         CACHE,
         LAYERS,
         NO_MATCH,
+        NOT_THERE,
     ];
 
     /// The lints that only a plan shows.
     pub const OF_PLANS: &[Rule] = &[NO_PAYLOAD, UNPINNED, EMPTY_VARIABLE];
 
     /// The lints that look into the context.
-    pub const OF_CONTEXT: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY, NO_MATCH];
+    pub const OF_CONTEXT: &[Rule] = &[UNREAD, UNLISTED, WHOLE_DIRECTORY, NO_MATCH, NOT_THERE];
 }
 
 /// One thing that is wrong.

@@ -7,7 +7,7 @@ use std::hash::Hash;
     clippy::disallowed_types,
     reason = "what cannot be gone through has no order that could get into an answer"
 )]
-type Table<K, V> = std::collections::HashMap<K, V>;
+type Table<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Values by text, where a graph of thousands of steps asks for one again and again. They cannot be gone through, so
 /// the order in which a hash table has them is nowhere seen: what needs an order is a `BTreeMap`.
@@ -16,14 +16,14 @@ pub(crate) struct Lookup<K, V>(Table<K, V>);
 
 impl<K, V> Default for Lookup<K, V> {
     fn default() -> Self {
-        Self(Table::new())
+        Self(Table::default())
     }
 }
 
 impl<K: Borrow<str> + Eq + Hash, V> Lookup<K, V> {
     /// With room for so many.
     pub(crate) fn with_capacity(count: usize) -> Self {
-        Self(Table::with_capacity(count))
+        Self(Table::with_capacity_and_hasher(count, Default::default()))
     }
 
     /// The value of a text.

@@ -47,6 +47,11 @@ const PROXIES: [&str; 5] = [
     "ALL_PROXY",
 ];
 
+/// The date of the sources, for who makes the same bytes of the same sources.
+///
+/// Source: reproducible-builds.org, "SOURCE_DATE_EPOCH".
+pub(crate) const SOURCE_DATE: &str = "SOURCE_DATE_EPOCH";
+
 impl PlatformArg {
     const fn of(target: bool, part: Part) -> Self {
         Self { target, part }
@@ -91,7 +96,7 @@ impl PlatformArg {
 }
 
 /// Why a file can declare nothing that is called so, if it cannot.
-pub(crate) fn taken(name: &str) -> Option<&'static str> {
+pub fn taken(name: &str) -> Option<&'static str> {
     if PlatformArg::named(name).is_some() {
         Some("every lane has it, from its `platform` and `target`: name it without declaring it")
     } else if PROXIES.contains(&name.to_uppercase().as_str()) {

@@ -198,7 +198,7 @@ pub(super) async fn optional_text(
 }
 
 /// Engines have no code for it.
-fn is_missing(failure: &Failure) -> bool {
+pub(super) fn is_missing(failure: &Failure) -> bool {
     failure.message().contains("no such file or directory")
 }
 

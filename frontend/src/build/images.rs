@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use llb::{Copy, FileOp, Local, Metadata, Output, Platform};
+use llb::{Copy, FileOp, Local, Metadata, Output, Platform, ResolveMode};
 use stages::diag::Spanned;
+use stages::file::Pull;
 use stages::ignore::Ignore;
 use stages::plan::{Facts, ImageConfig, ImageFact, ImageSource as PlannedSource};
 
@@ -20,12 +21,13 @@ impl Build<'_> {
         &self,
         wanted: &[Spanned<String>],
         platform: &Platform,
+        pull: impl Fn(&str) -> Pull,
         facts: &mut Facts,
     ) -> Result<Vec<String>, Failure> {
         let looked = join_all(
             wanted
                 .iter()
-                .map(|image| self.image(&image.value, platform)),
+                .map(|image| self.image(&image.value, platform, pull(&image.value))),
         )
         .await;
         let mut used = Vec::new();
@@ -53,6 +55,7 @@ impl Build<'_> {
         &self,
         name: &str,
         platform: &Platform,
+        pull: Pull,
     ) -> Result<(ImageFact, Option<String>), Failure> {
         let Some((key, context)) = self.opts.contexts.find(name, platform) else {
             let source = ImageSource::Registry(
@@ -60,22 +63,30 @@ impl Build<'_> {
                     .map_err(|error: llb::Error| Failure::new(error.to_string()))?,
             );
             let shown = format!("[internal] load metadata for {name}");
-            return Ok((self.look(source, platform, &shown).await?, None));
+            // `--pull` is for all images of the build.
+            let mode = match (self.opts.resolve_mode, pull) {
+                (ResolveMode::Pull, _) | (_, Pull::Always) => ResolveMode::Pull,
+                (_, Pull::Missing) => ResolveMode::PreferLocal,
+                (mode, Pull::Engine) => mode,
+            };
+            return Ok((self.look(source, platform, mode, &shown).await?, None));
         };
         let shown = format!("[context {key}] load metadata for {name}");
-        let fact = match &context.source {
+        let mode = self.opts.resolve_mode;
+        let mut fact = match &context.source {
             ContextSource::Scratch => ImageFact {
                 source: PlannedSource::Scratch,
                 config: ImageConfig::default(),
                 os_version: String::new(),
+                given: false,
             },
             ContextSource::Image(image) => {
-                self.look(ImageSource::Registry(image.clone()), platform, &shown)
+                self.look(ImageSource::Registry(image.clone()), platform, mode, &shown)
                     .await?
             }
             ContextSource::OciLayout { store, digest } => {
                 let source = oci_layout(name, digest, &self.opts.session, store)?;
-                self.look(source, platform, &shown).await?
+                self.look(source, platform, mode, &shown).await?
             }
             ContextSource::Local(local) => files(
                 self.directory(key, local, context.shared_key.as_deref())
@@ -88,6 +99,7 @@ impl Build<'_> {
                 files(remote::open(self.bridge, url, keep, shown).await?.files)
             }
         };
+        fact.given = true;
         Ok((fact, Some(key.to_owned())))
     }
 
@@ -131,6 +143,7 @@ impl Build<'_> {
             source,
             config,
             os_version: String::new(),
+            given: false,
         })
     }
 
@@ -138,11 +151,12 @@ impl Build<'_> {
         &self,
         source: ImageSource,
         platform: &Platform,
+        mode: ResolveMode,
         shown: &str,
     ) -> Result<ImageFact, Failure> {
         let Image { name, config } = self
             .bridge
-            .resolve_image(&source, platform, self.opts.resolve_mode, shown)
+            .resolve_image(&source, platform, mode, shown)
             .await?;
         let os_version = runs_on(&config, platform)?;
         let config = read(&config)?;
@@ -159,6 +173,7 @@ impl Build<'_> {
             source,
             config,
             os_version,
+            given: false,
         })
     }
 }
@@ -193,6 +208,7 @@ fn files(files: Output) -> ImageFact {
         source: PlannedSource::Files(files),
         config: ImageConfig::default(),
         os_version: String::new(),
+        given: false,
     }
 }
 

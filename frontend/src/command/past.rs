@@ -9,6 +9,7 @@ mod impact;
 mod keys;
 mod repro;
 mod summary;
+mod times;
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ use stages::plan::Facts;
 
 use client::Asked;
 
-use super::{Stop, WRONG, load, payload_facts, print};
+use super::{Stop, WRONG, load, note, payload_facts, print};
 
 #[derive(Subcommand)]
 pub(super) enum Verb {

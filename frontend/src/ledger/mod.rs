@@ -7,5 +7,5 @@
 mod run;
 mod store;
 
-pub use run::{NodeRun, Record, Run, Totals, record};
+pub use run::{NodeRun, Record, Run, Totals, record, tells};
 pub use store::{History, Learnt, Ledger, MAX_BYTES, MAX_RUNS};

@@ -151,6 +151,7 @@ pub fn record(ledger: &Ledger, record: &Record<'_>) -> io::Result<Run> {
         };
         run.nodes.insert(node.id.clone(), kept);
     }
+    history.lookups = Some(manifest.lookups());
     ledger.append(&mut run)?;
     ledger.keep(manifest, &history)?;
     Ok(run)
@@ -179,6 +180,12 @@ impl Totals {
 fn named(node: &Node) -> &str {
     let id = node.id.strip_prefix("gate:").unwrap_or(&node.id);
     id.split(['/', ':']).next().unwrap_or(id)
+}
+
+/// Whether an engine said anything of the nodes of a manifest.
+#[must_use]
+pub fn tells(progress: &Progress, manifest: &Manifest) -> bool {
+    !ends(manifest, progress).is_empty()
 }
 
 /// How each node ended, and how long it took. A node with several vertices ended as the one that did the most.
@@ -301,6 +308,8 @@ mod tests {
         assert_eq!(told(&|_| false), [Why::First, Why::First, Why::First]);
         let of_some = told(&|name| ["s", "g"].contains(&name));
         assert_eq!(of_some, [Why::Asked, Why::Asked, Why::Lost]);
+        let history = ledger.history(&manifest.lane);
+        assert_eq!(history.lookups, Some(manifest.lookups()));
     }
 
     #[test]

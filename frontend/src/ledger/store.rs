@@ -32,6 +32,9 @@ pub struct Ledger {
 pub struct History {
     /// By id.
     pub nodes: BTreeMap<String, Learnt>,
+    /// What was looked up for the lane's last build: as in its manifest, which is the larger file by far.
+    #[serde(default)]
+    pub lookups: Option<Lookups>,
 }
 
 /// What is known of a node.
@@ -65,8 +68,8 @@ impl History {
     /// How long each node took, in seconds, as far as that is known.
     #[must_use]
     pub fn seconds(&self) -> BTreeMap<String, f64> {
-        let nodes = self.nodes.iter();
-        nodes.map(|(id, node)| (id.clone(), node.seconds)).collect()
+        let ran = self.nodes.iter().filter(|(_, node)| node.seconds > 0.0);
+        ran.map(|(id, node)| (id.clone(), node.seconds)).collect()
     }
 }
 
@@ -86,6 +89,12 @@ impl Ledger {
             Some(path) => Self::new(Path::new(&path)),
             None => Self::new(&lane_file.with_file_name(".lanekit")),
         }
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Nobody else changes the ledger while the file that is handed back is open.
@@ -110,7 +119,7 @@ impl Ledger {
         self.read(&self.of(lane, "manifest"))
     }
 
-    /// What was looked up for a lane's last build.
+    /// What was looked up for a lane's last build, by its manifest.
     #[must_use]
     pub fn lookups(&self, lane: &str) -> Option<Lookups> {
         self.read(&self.of(lane, "manifest"))
@@ -125,25 +134,14 @@ impl Ledger {
     /// What is known of the nodes of every lane, by the lane.
     #[must_use]
     pub fn histories(&self) -> BTreeMap<String, History> {
-        self.of_all("keys")
-    }
-
-    /// What was looked up for the last build of every lane, by the lane.
-    #[must_use]
-    pub fn all_lookups(&self) -> BTreeMap<String, Lookups> {
-        self.of_all("manifest")
-    }
-
-    fn of_all<T: DeserializeOwned>(&self, what: &str) -> BTreeMap<String, T> {
         let Ok(entries) = fs::read_dir(&self.directory) else {
             return BTreeMap::new();
         };
-        let ending = format!(".{what}.json");
         let one = |path: PathBuf| {
             let lane = path
                 .file_name()?
                 .to_str()?
-                .strip_suffix(&ending)?
+                .strip_suffix(".keys.json")?
                 .to_owned();
             Some((lane, self.read(&path)?))
         };
@@ -191,15 +189,20 @@ impl Ledger {
         (lines.into_iter().flatten().collect(), torn)
     }
 
-    /// The last build that fits, without reading all of them.
+    /// The last build that fits, without reading all of them, and how many lines behind it could not be read.
     #[must_use]
-    pub fn last(&self, fits: impl Fn(&Run) -> bool) -> Option<Run> {
+    pub fn last(&self, fits: impl Fn(&Run) -> bool) -> (Option<Run>, usize) {
         let bytes = fs::read(self.runs_file()).unwrap_or_default();
         let newest_first = bytes.rsplit(|byte| *byte == b'\n');
-        newest_first
-            .filter(|line| !line.is_empty())
-            .filter_map(parse)
-            .find(fits)
+        let mut torn = 0;
+        for line in newest_first.filter(|line| !line.is_empty()) {
+            match parse(line) {
+                Some(run) if fits(&run) => return (Some(run), torn),
+                Some(_) => {}
+                None => torn += 1,
+            }
+        }
+        (None, torn)
     }
 
     /// One more build; it gets the next number. The lock must be held.
@@ -207,7 +210,7 @@ impl Ledger {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&self, run: &mut Run) -> io::Result<()> {
-        run.number = self.last(|_| true).map_or(1, |last| last.number + 1);
+        run.number = self.last(|_| true).0.map_or(1, |last| last.number + 1);
         let json = serde_json::to_string(run)?;
         let mut file = OpenOptions::new()
             .create(true)

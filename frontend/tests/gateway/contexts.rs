@@ -206,6 +206,27 @@ async fn a_directory_a_repository_and_a_result_can_be_started_from() {
             .contains(&"PATH=/res".to_owned())
     );
 
+    // What stands in for an image is told: the file's tag would be for something else.
+    let verdict = |ran: &Ran| -> serde_json::Value {
+        use base64::Engine as _;
+        let text = &ran.built().metadata["frontend.lanekit.publishable"];
+        let json = base64::engine::general_purpose::STANDARD.decode(text);
+        serde_json::from_slice(&json.unwrap()).unwrap()
+    };
+    let why = "a named context stands in for image `busybox:1.36`";
+    assert_eq!(verdict(&ran)["why"], serde_json::json!([why]));
+    let image = "context:busybox:1.36=docker-image://busybox:1.37";
+    let mut script = engine(HELLO);
+    let busybox = script.images["docker.io/library/busybox:1.36"].clone();
+    script
+        .images
+        .insert("docker.io/library/busybox:1.37".to_owned(), busybox);
+    assert_eq!(
+        verdict(&run(script, &[image]).await)["why"],
+        serde_json::json!([why])
+    );
+    assert_eq!(verdict(&run(engine(HELLO), &[]).await)["publishable"], true);
+
     let none = run(engine(HELLO), &["context:busybox:1.36=input:7"]).await;
     assert!(none.refused().message.contains("no input `7`"));
 }
@@ -279,4 +300,30 @@ async fn triggers_of_a_base_are_told_and_not_handed_on() {
     );
     let config = &ran.built().metadata["containerimage.config"];
     assert!(!String::from_utf8_lossy(config).contains("OnBuild"));
+}
+
+#[tokio::test]
+async fn each_image_is_looked_for_where_the_file_says_and_pull_is_for_all() {
+    let modes = async |from: &str, opts: &[&str]| -> Vec<String> {
+        let lanes = HELLO.replace("{ image = \"busybox:1.36\" }", from);
+        assert_ne!(lanes.replace(from, ""), HELLO);
+        let ran = run(engine(&lanes), opts).await;
+        ran.solved();
+        let log = ran.fake.log();
+        let asked = log
+            .source_metas
+            .iter()
+            .map(|asked| asked.resolve_mode.clone());
+        asked.collect()
+    };
+    let plain = "{ image = \"busybox:1.36\" }";
+    let always = "{ image = \"busybox:1.36\", pull = \"always\" }";
+    let missing = "{ image = \"busybox:1.36\", pull = \"missing\" }";
+    assert_eq!(modes(plain, &[]).await, ["default"]);
+    assert_eq!(modes(always, &[]).await, ["pull"]);
+    assert_eq!(modes(missing, &[]).await, ["local"]);
+    let pull = ["image-resolve-mode=pull"];
+    assert_eq!(modes(missing, &pull).await, ["pull"]);
+    assert_eq!(modes(always, &["image-resolve-mode=local"]).await, ["pull"]);
+    assert_eq!(modes(plain, &["image-resolve-mode=local"]).await, ["local"]);
 }

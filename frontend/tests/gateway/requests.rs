@@ -241,6 +241,15 @@ run = ["sh", "build.sh"]
         text.contains("`locale/*.mo` matches nothing in `conf/`"),
         "{text}"
     );
+    let mut lacks = script("");
+    lacks.locals.get_mut("context").unwrap().remove("old.sh");
+    let ran = run(lacks, &["requestid=frontend.lint"]).await;
+    let said = json(&ran)["buildError"]["message"].to_string();
+    assert!(
+        said.contains("LK074") && said.contains("`old.sh` is not in the context"),
+        "{said}"
+    );
+    assert!(!said.contains("`build.sh`"), "{said}");
     let ran = run(script("build.*\n"), &["requestid=frontend.lint"]).await;
     let error = json(&ran)["buildError"]["message"].to_string();
     assert!(

@@ -72,9 +72,10 @@ impl Git {
     /// A branch, tag or commit; by default the remote's default branch.
     ///
     /// # Errors
-    /// It is empty or has a character that ends it (`#`, `:`, white space).
+    /// It is empty, has a character that ends it (`#`, `:`, white space), or begins as an option does.
     pub fn reference(mut self, reference: &str) -> Result<Self, Error> {
         if reference.is_empty()
+            || reference.starts_with('-')
             || reference.contains(|c: char| "#:".contains(c) || c.is_whitespace())
         {
             return Err(Error::Invalid {

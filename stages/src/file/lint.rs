@@ -1,7 +1,7 @@
 //! `lint = [{ allow = "LK066", why = "…" }]`: a lint that is allowed at its place, and
 //! `[pin-rule.NAME]`: what must hold between pins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::read::Text;
 use crate::diag::{SourceId, Span};
@@ -69,6 +69,8 @@ pub struct Files {
     texts: BTreeMap<String, SourceId>,
     /// Paths below directories, by the path of each with a `/` at its end.
     names: BTreeMap<String, Vec<String>>,
+    /// Paths at which nothing is.
+    lacks: BTreeSet<String>,
 }
 
 impl Files {
@@ -92,6 +94,17 @@ impl Files {
     /// Says what is below a directory: every file and directory, as paths relative to it.
     pub fn list(&mut self, directory: String, below: Vec<String>) {
         self.names.insert(directory, below);
+    }
+
+    /// Says that nothing is at a path.
+    pub fn lack(&mut self, path: String) {
+        self.lacks.insert(path);
+    }
+
+    /// Whether somebody looked at a path, and nothing was there.
+    #[must_use]
+    pub fn lacks(&self, path: &str) -> bool {
+        self.lacks.contains(path)
     }
 
     /// What is below a directory, where somebody looked.

@@ -355,9 +355,21 @@ pub enum From {
     /// Whatever the lane has in this slot.
     Slot(Text),
     /// An image.
-    Image(Template),
+    Image(Template, Pull),
     /// Nothing.
     Scratch(Span),
+}
+
+/// Where an image is looked for, in this order of strength where two stages say it of one image.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pull {
+    /// As the caller and the engine have it.
+    #[default]
+    Engine,
+    /// In the engine's own store, and elsewhere where it is not there.
+    Missing,
+    /// In its registry.
+    Always,
 }
 
 /// An edit of one variable of the environment.

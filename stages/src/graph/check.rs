@@ -319,7 +319,7 @@ fn check_stage(graph: &Graph, name: &str, stage: &Stage, report: &mut Report) {
         && let Some(from) = &stage.from
         && stage.steps.is_empty()
         && stage.add.is_empty()
-        && !matches!(from, From::Image(_) | From::Stage(_) | From::Slot(_))
+        && !matches!(from, From::Image(..) | From::Stage(_) | From::Slot(_))
     {
         report.push(
             Diagnostic::new(

@@ -98,7 +98,7 @@ impl<'g> Setting<'g> {
                     }
                 }
             }
-            Some(From::Image(image)) => {
+            Some(From::Image(image, _)) => {
                 reads.attribute(Attribute::Lane(LaneField::Platform), &image.span);
             }
             Some(From::Stage(_) | From::Scratch(_)) | None => {}

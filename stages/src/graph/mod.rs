@@ -35,6 +35,7 @@ use crate::text::{ArgEntry, Template, ValueRef};
 
 pub use setting::{Asked, Setting};
 pub use tag::Turn;
+pub(crate) use tag::names_argument;
 
 /// Everything that a lane file declares, checked.
 #[derive(Debug, Clone)]
@@ -159,7 +160,7 @@ impl Graph {
                     .flat_map(|s| s.choices.values());
                 edges.extend(choices.map(|choice| (&choice.stage, Edge::Start)));
             }
-            Some(From::Image(_) | From::Scratch(_)) | None => {}
+            Some(From::Image(..) | From::Scratch(_)) | None => {}
         }
         let trees = stage.merge.iter().chain(&stage.add);
         edges.extend(trees.map(|part| (&part.stage, Edge::Tree)));
@@ -344,6 +345,9 @@ impl Graph {
 
     /// The switches that a condition or a step looks at.
     fn switches_looked_at(&self) -> BTreeSet<&str> {
+        if self.switches.is_empty() {
+            return BTreeSet::new();
+        }
         let conditions = self.looked_at().into_iter().filter_map(|what| match what {
             Attribute::Switch(name) => Some(name.as_str()),
             _ => None,
@@ -357,6 +361,9 @@ impl Graph {
 
     /// The constants of lanes that a condition or a text looks at.
     fn constants_looked_at(&self) -> BTreeSet<&str> {
+        if self.constants().is_empty() {
+            return BTreeSet::new();
+        }
         let conditions = self.looked_at().into_iter().filter_map(|what| match what {
             Attribute::Set(name) => Some(name.as_str()),
             _ => None,
@@ -381,6 +388,9 @@ impl Graph {
 
     /// The slots that a stage starts from, or that a condition or value looks at.
     fn slots_looked_at(&self) -> BTreeSet<&str> {
+        if self.slots.is_empty() {
+            return BTreeSet::new();
+        }
         let mut open = self.conditions();
         let mut slots = BTreeSet::new();
         while let Some(when) = open.pop() {

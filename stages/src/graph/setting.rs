@@ -246,7 +246,7 @@ impl<'g> Setting<'g> {
                 .find(|name| self.has(&name.value))
                 .or_else(|| names.last()),
             From::Slot(slot) => Some(&self.choice(&slot.value)?.1.stage),
-            From::Image(_) | From::Scratch(_) => None,
+            From::Image(..) | From::Scratch(_) => None,
         }
     }
 

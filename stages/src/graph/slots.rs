@@ -34,7 +34,9 @@ impl<'g> Setting<'g> {
         };
         let mut slots = self.graph.slots.iter().filter(|(_, slot)| stands(slot));
         let (slot, _) = slots.next()?;
-        (!self.reached().contains(stage)).then_some(slot)
+        let chosen = self.choice(slot);
+        let taken = chosen.is_some_and(|(_, choice)| choice.stage.value == stage);
+        (!taken && !self.reached().contains(stage)).then_some(slot)
     }
 
     /// The choices whose conditions hold.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Graph, Setting, brings_conditions, check, stage_conditions};
-use crate::file::{Brings, FileStep, Output, Stage, When};
+use super::{Graph, Setting, brings_conditions, stage_conditions, templates};
+use crate::file::{Brings, FileStep, Output, Stage, Step, When};
 use crate::text::{ArgEntry, Template, ValueRef};
 
 /// What may be one way or the other in a lane, so that its product may be two.
@@ -13,6 +13,13 @@ pub enum Turn<'g> {
     Switch(&'g str),
     /// A payload: there, or not.
     Payload(&'g str),
+}
+
+/// What a text may have the value of.
+#[derive(Debug, Clone, Copy)]
+enum Valued<'a> {
+    Turn(Turn<'a>),
+    Arg(&'a str),
 }
 
 impl<'g> Setting<'g> {
@@ -80,11 +87,31 @@ impl<'g> Setting<'g> {
         let differs = |when: &When| self.holds(Some(when)) != turned.holds(Some(when));
         here != there
             || output.add.iter().flat_map(|file| &file.when).any(differs)
-            || turn.is_named_by(output.root.as_ref())
+            || self.names_itself(output, Valued::Turn(turn))
             || here
                 .iter()
                 .filter_map(|name| self.graph.stages.get(*name))
                 .any(|stage| self.differs(&turned, stage, turn))
+    }
+
+    /// Whether what comes out has the value of an argument somewhere: no condition looks at one, so its texts are all
+    /// that it moves.
+    pub(crate) fn has_argument(&self, output: &'g Output, name: &str) -> bool {
+        let arg = Valued::Arg(name);
+        let behind = self.behind([output.stage.value.as_str()]).into_iter();
+        let mut stages = behind.filter_map(|name| self.graph.stages.get(name));
+        self.names_itself(output, arg) || stages.any(|stage| self.names(stage, arg))
+    }
+
+    /// Whether an output's own texts have the value.
+    fn names_itself(&self, output: &Output, value: Valued<'_>) -> bool {
+        let beside = output
+            .add
+            .iter()
+            .filter(|file| self.holds(file.when.as_ref()));
+        let texts = beside.filter_map(|file| file.at.as_ref());
+        let mut texts = texts.chain(&output.root);
+        texts.any(|text| value.is_in(text))
     }
 
     /// Whether a stage that both settings have is another one in the second.
@@ -96,12 +123,65 @@ impl<'g> Setting<'g> {
         };
         start(self) != start(turned)
             || stage_conditions(stage).any(differs)
-            || names(self.graph, stage, turn)
+            || self.names(stage, Valued::Turn(turn))
+            || turned.names(stage, Valued::Turn(turn))
             || self.takes(stage, turn)
             || turned.takes(stage, turn)
             || kits(self.graph, stage).any(|(when, brings)| {
                 when.is_some_and(differs) || brings_conditions(brings).any(differs)
             })
+    }
+
+    /// Whether a text or an argument of a stage in this lane, or of a source that it takes, has the value.
+    fn names(&self, stage: &'g Stage, value: Valued<'_>) -> bool {
+        let mut found = false;
+        let mut look = |text: &Template| {
+            found |= text.values().any(|one| self.is_made_of(one, value));
+        };
+        templates::templates_of_work(stage, &mut look);
+        templates::templates_of_image(stage, &mut look);
+        for step in self.steps(stage) {
+            templates::templates_of_step(step, &mut look);
+            for brings in self.brings(step) {
+                templates::templates_of_brings(brings, &mut look);
+            }
+        }
+        found
+            || self
+                .steps(stage)
+                .any(|step| self.takes_by_name(step, value))
+    }
+
+    /// Whether an entry of a step's `args` has the value, or a source of its files is found by it.
+    fn takes_by_name(&self, step: &'g Step, value: Valued<'_>) -> bool {
+        let brings = self.brings(step);
+        let mut args = brings.iter().flat_map(|brings| &brings.args);
+        let files = brings.iter().flat_map(|brings| &brings.files);
+        let files = files.filter(|file| self.holds(file.when.as_ref()));
+        let sources = files.map(|file| (file.git(), file.fetch()));
+        let file = step.file().map(|file| (file.git(), file.fetch()));
+        let mut sources = sources.chain(file);
+        args.any(|entry| match (entry, value) {
+            (ArgEntry::One { value: one, .. }, _) => self.is_made_of(one, value),
+            (ArgEntry::Matching { pattern, .. }, Valued::Arg(name)) => {
+                self.graph.matching(pattern).contains(&name)
+            }
+            (ArgEntry::Matching { .. }, Valued::Turn(_)) => false,
+        }) || sources.any(|(git, fetch)| {
+            let fetch = fetch.and_then(|name| self.graph.fetches.get(&name.value));
+            git.is_some_and(|git| self.finds(&git.value, value))
+                || fetch.is_some_and(|fetch| value.is_in(&fetch.url))
+        })
+    }
+
+    /// Whether something has this value, or is the commit of a git source that is found by it.
+    fn is_made_of(&self, one: &ValueRef, value: Valued<'_>) -> bool {
+        value.is(one) || matches!(one, ValueRef::Commit(git) if self.finds(git, value))
+    }
+
+    fn finds(&self, git: &str, value: Valued<'_>) -> bool {
+        let git = self.graph.gits.get(git);
+        git.is_some_and(|git| git.templates().any(|text| value.is_in(text)))
     }
 
     /// Whether a step that the lane has takes this payload.
@@ -122,18 +202,30 @@ impl<'g> Setting<'g> {
 }
 
 impl Turn<'_> {
+    /// Whether a text has its value, and so is another one with it turned.
+    fn is_named_by(self, text: Option<&Template>) -> bool {
+        text.is_some_and(|text| Valued::Turn(self).is_in(text))
+    }
+}
+
+impl Valued<'_> {
     fn is(self, value: &ValueRef) -> bool {
         match (self, value) {
-            (Self::Switch(wanted), ValueRef::Switch(name) | ValueRef::Named(name))
-            | (Self::Payload(wanted), ValueRef::Payload(name)) => name == wanted,
+            (Self::Turn(Turn::Switch(wanted)), ValueRef::Switch(name) | ValueRef::Named(name))
+            | (Self::Turn(Turn::Payload(wanted)), ValueRef::Payload(name))
+            | (Self::Arg(wanted), ValueRef::Arg(name) | ValueRef::Named(name)) => name == wanted,
             _ => false,
         }
     }
 
-    /// Whether a text has its value, and so is another one with it turned.
-    fn is_named_by(self, text: Option<&Template>) -> bool {
-        text.is_some_and(|text| text.values().any(|value| self.is(value)))
+    fn is_in(self, text: &Template) -> bool {
+        text.values().any(|value| self.is(value))
     }
+}
+
+/// Whether a text has the value of an argument.
+pub(crate) fn names_argument(text: &Template, name: &str) -> bool {
+    Valued::Arg(name).is_in(text)
 }
 
 /// The kits that steps of a stage name.
@@ -151,23 +243,4 @@ fn kits<'g>(
         .into_iter()
         .filter_map(|name| graph.kits.get(name))
         .map(|kit| (kit.when.as_ref(), &kit.brings))
-}
-
-/// Whether a text or an argument of a stage has the value of what is turned.
-fn names(graph: &Graph, stage: &Stage, turn: Turn<'_>) -> bool {
-    let mut found = false;
-    let mut look = |value: &ValueRef| found |= turn.is(value);
-    check::templates_of(stage, |template| template.values().for_each(&mut look));
-    let brings = stage.steps.iter().flat_map(|step| graph.all_brings(step));
-    for brings in brings {
-        check::templates_of_brings(brings, &mut |template| {
-            template.values().for_each(&mut look);
-        });
-        for entry in &brings.args {
-            if let ArgEntry::One { value, .. } = entry {
-                look(value);
-            }
-        }
-    }
-    found
 }

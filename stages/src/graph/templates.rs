@@ -14,7 +14,7 @@ pub(super) fn templates_of<'a>(stage: &'a Stage, mut each: impl FnMut(&'a Templa
 
 /// The texts that a stage's product is made of, without those of its steps.
 pub(super) fn templates_of_work<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
-    if let Some(From::Image(template)) = &stage.from {
+    if let Some(From::Image(template, _)) = &stage.from {
         each(template);
     }
     for part in &stage.merge {
@@ -40,7 +40,7 @@ pub(super) fn templates_of_work<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a 
 }
 
 /// The texts that only the product's config carries.
-fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
+pub(super) fn templates_of_image<'a>(stage: &'a Stage, each: &mut impl FnMut(&'a Template)) {
     stamped(stage).chain(plain(stage)).for_each(each);
 }
 

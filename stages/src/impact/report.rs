@@ -135,13 +135,16 @@ impl Impact {
             return String::new();
         }
         let one = |what: &str, cost: &Cost| {
+            let path = match cost.path.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", cost.path.join(" → ")),
+            };
             format!(
-                "{between}{what}: {} in total, {} with {} at a time, {} on the critical path ({})\n",
+                "{between}{what}: {} in total, {} with {} at a time, {} on the critical path{path}\n",
                 seconds(cost.total),
                 seconds(cost.scheduled),
                 cost.workers,
                 seconds(cost.critical),
-                cost.path.join(" → ")
             )
         };
         let mut text = one("what must run", &self.must);

@@ -339,7 +339,7 @@ impl Maker<'_> {
         };
         let root = self.copies(stage, name, copies, root);
         let mut made_of = MadeOf::on(root.as_deref());
-        made_of.put("command", json!(argv).to_string());
+        made_of.put("command", list(argv));
         made_of.put("cwd", cwd);
         made_of.put("user", user);
         if *record {
@@ -412,8 +412,8 @@ impl Maker<'_> {
         }
     }
 
-    /// What the caller demands of every step. Proxies, the names of caches, and limits of memory and processors are in no
-    /// key.
+    /// What the caller demands of every step. Proxies, and limits of memory and processors, are in no key; what stands in
+    /// front of the names of caches is said with these.
     fn exec_options(&self, network: Network, made_of: &mut MadeOf) {
         let ExecOptions {
             network: wanted,
@@ -458,12 +458,14 @@ impl Maker<'_> {
             access,
             span: _,
         } = cache;
-        // BuildKit clears the id out of the key, unless it is the place itself.
-        let kept = *sharing == Sharing::Shared && id == at;
-        let value = if kept { "shared" } else { "" };
+        let id = self.options.cache_id(id);
+        let kept = match sharing {
+            Sharing::Shared if is_of_place(&id, &self.plan.place(at)) => id.as_str(),
+            _ => "",
+        };
         made_of.put(
             format!("cache.{at}"),
-            format!("{value}{}", shown_access(*access)),
+            format!("{kept}{}", shown_access(*access)),
         );
         if let Some((stage, sub)) = from
             && let Some(product) = &self.products[*stage]
@@ -636,8 +638,8 @@ impl Maker<'_> {
             mode,
             owner,
         } = copy;
-        made_of.put("only", json!(only).to_string());
-        made_of.put("except", json!(except).to_string());
+        made_of.put("only", list(only));
+        made_of.put("except", list(except));
         if let Some(mode) = mode {
             made_of.put("mode", format!("{mode:o}"));
         }
@@ -753,6 +755,12 @@ impl Maker<'_> {
     }
 }
 
+/// Whether the id of a shared cache is the place where it is mounted, perhaps behind a name and a `/`. BuildKit keeps
+/// such an id in the key, and clears every other one (`checkShouldClearCacheOpts` in its `solver/llbsolver/ops/exec.go`).
+fn is_of_place(id: &str, place: &str) -> bool {
+    id == place || id.split_once('/').is_some_and(|(_, rest)| rest == place)
+}
+
 /// Mode and owner as far as they are said.
 fn shown_access(access: Access) -> String {
     let Access { mode, uid, gid } = access;
@@ -760,6 +768,12 @@ fn shown_access(access: Access) -> String {
     let uid = uid.map(|id| format!(" user {id}"));
     let gid = gid.map(|id| format!(" group {id}"));
     [mode, uid, gid].into_iter().flatten().collect()
+}
+
+/// Texts as a list in JSON.
+fn list(texts: &[String]) -> String {
+    // Nothing of texts can fail.
+    serde_json::to_string(texts).unwrap_or_default()
 }
 
 fn text_key(text: &str) -> FileKey {

@@ -54,7 +54,7 @@ pub struct Manifest {
 }
 
 /// What of a manifest was looked up: enough to plan again without asking.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lookups {
     /// As [`Manifest::images`].
     pub images: BTreeMap<String, ImageKey>,
@@ -168,6 +168,19 @@ pub struct FileKey {
     pub digest: String,
 }
 
+impl FileKey {
+    /// Whether it is what a path of the context names, or one of both is below the other.
+    fn meets(&self, path: &str) -> bool {
+        let path = path.trim_matches('/');
+        let holds = |directory: &str, path: &str| {
+            let rest = path.strip_prefix(directory);
+            directory.is_empty()
+                || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        !self.path.is_empty() && (holds(&self.path, path) || holds(path, &self.path))
+    }
+}
+
 /// A node as another one consumes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
@@ -237,25 +250,23 @@ impl Manifest {
         self.seal();
     }
 
+    /// Whether any node sees a file at a path of the context, above it or below it.
+    #[must_use]
+    pub fn sees(&self, path: &str) -> bool {
+        let mut files = self.nodes.iter().flat_map(|node| node.files.values());
+        files.any(|file| file.meets(path))
+    }
+
     /// The same with files of other bytes at a path of the context, or below it.
     #[must_use]
     pub fn with_changed_file(&self, path: &str) -> Self {
-        let path = path.trim_matches('/');
-        let holds = |directory: &str, path: &str| {
-            directory.is_empty()
-                || path == directory
-                || path
-                    .strip_prefix(directory)
-                    .is_some_and(|rest| rest.starts_with('/'))
-        };
         let mut changed = self.clone();
         for file in changed
             .nodes
             .iter_mut()
             .flat_map(|node| node.files.values_mut())
         {
-            let named = !file.path.is_empty();
-            if named && (holds(&file.path, path) || holds(path, &file.path)) {
+            if file.meets(path) {
                 file.digest.push_str(" changed");
             }
         }

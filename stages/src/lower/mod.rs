@@ -79,12 +79,22 @@ pub struct ExecOptions {
     pub resources: Option<LinuxResources>,
     /// Size of `/dev/shm` in bytes.
     pub shm_size: Option<NonZeroU64>,
-    /// What stands in front of the ids of cache mounts, with a `/` between; in no key.
+    /// What stands in front of the ids of cache mounts, with a `/` between; in no key, unless an id is its mount's place.
     pub cache_namespace: String,
     /// Host name.
     pub hostname: String,
     /// Proxies; in no key.
     pub proxy: Option<llb::Proxy>,
+}
+
+impl ExecOptions {
+    /// What the engine calls a cache of this id.
+    pub(crate) fn cache_id(&self, id: &str) -> String {
+        match self.cache_namespace.as_str() {
+            "" => id.to_owned(),
+            namespace => format!("{namespace}/{id}"),
+        }
+    }
 }
 
 /// A build as LLB.

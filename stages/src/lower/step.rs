@@ -108,10 +108,7 @@ impl Lowering<'_> {
                 file::Sharing::Private => Sharing::Private,
                 file::Sharing::Locked => Sharing::Locked,
             };
-            let id = match self.host.exec.cache_namespace.as_str() {
-                "" => cache.id.clone(),
-                namespace => format!("{namespace}/{}", cache.id),
-            };
+            let id = self.host.exec.cache_id(&cache.id);
             let mut mount = Cache::new(&id, sharing)?;
             // What it begins with is a copy of its own: by content, like all that a step sees.
             let name = format!("[{}] cache {} of {}", stage.name, cache.id, step.name);

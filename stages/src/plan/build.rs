@@ -103,6 +103,7 @@ pub fn plan(selection: &Selection<'_>, facts: &Facts) -> Result<Plan, Report> {
         );
     }
     planner.unpublishable = reasons;
+    planner.unpublishable.extend(selection.replaced(facts));
     let output = planner.output(&gates);
     let Planner {
         stages,
@@ -221,7 +222,7 @@ impl<'g> Planner<'_, 'g> {
         match &stage.from {
             None => (Start::Merge(merge::plan(self, stage)), Inherited::default()),
             Some(From::Scratch(_)) => none,
-            Some(From::Image(template)) => {
+            Some(From::Image(template, _)) => {
                 let reference = self
                     .selection
                     .fill(template, &BTreeMap::new(), &mut self.report);
@@ -318,7 +319,7 @@ impl<'g> Planner<'_, 'g> {
         };
         let (only, except) = (patterns(&entry.only), patterns(&entry.except));
         let (only, except) = (only?, except?);
-        path.some_of(only, except, &entry.at.span, report)
+        path.some_of(only, except, &entry.at.span, &self.spelling, report)
     }
 
     /// The paths of a tree; none for a root.

@@ -24,7 +24,14 @@ impl Selection<'_> {
     fn download(&self, name: &str, report: &mut Report) -> Option<Download> {
         let fetch = self.graph.fetches.get(name)?;
         let url = self.fill(&fetch.url, &BTreeMap::new(), report)?;
-        if !["https://", "http://"].iter().any(|s| url.starts_with(s)) {
+        let rest = ["https://", "http://"]
+            .iter()
+            .find_map(|s| url.strip_prefix(s));
+        let host = |rest: &str| !rest.starts_with(['/', '?', '#']) && !rest.is_empty();
+        let plain = |c: char| !c.is_whitespace() && !c.is_control();
+        // What an argument without a value stands for is not known yet.
+        let known = self.knows(&fetch.url);
+        if known && (!rest.is_some_and(host) || !url.chars().all(plain)) {
             report.push(
                 Diagnostic::new(rule::VALUE, format!("nothing is downloaded from `{url}`"))
                     .at(&fetch.url.span, "expected https://… or http://…"),
@@ -35,6 +42,7 @@ impl Selection<'_> {
             Some(name) => name.value.clone(),
             None => match last_part(&url) {
                 Some(name) => name.to_owned(),
+                None if !known => name.to_owned(),
                 None => {
                     report.push(
                         Diagnostic::new(

@@ -31,7 +31,7 @@ pub(super) fn plan(
             mode,
             owner,
         } => {
-            let (path, text) = (filler.path(path), filler.text(text));
+            let (path, text) = (filler.plain(path, &['*', '?']), filler.text(text));
             let owner = filler.owner(owner.as_ref());
             path.zip(text)
                 .zip(owner)
@@ -43,7 +43,8 @@ pub(super) fn plan(
                 })
         }
         FileStep::Mkdir { path, mode, owner } => {
-            let (path, owner) = (filler.path(path), filler.owner(owner.as_ref()));
+            let path = filler.plain(path, &['*', '?']);
+            let owner = filler.owner(owner.as_ref());
             path.zip(owner).map(|(path, owner)| FileWork::Mkdir {
                 path,
                 mode: *mode,
@@ -51,7 +52,7 @@ pub(super) fn plan(
             })
         }
         FileStep::Link { path, to } => {
-            let (path, to) = (filler.path(path), filler.text(to));
+            let (path, to) = (filler.plain(path, &['*', '?']), filler.text(to));
             path.zip(to).map(|(path, to)| FileWork::Link { path, to })
         }
         FileStep::Delete { path, optional } => filler.delete(path, *optional),
@@ -101,23 +102,23 @@ impl Filler<'_, '_, '_> {
         } = self.planner;
         let path = spelling.absolute(&text, &template.span, report)?;
         if path == "/" {
+            let message = format!("`{}` is the root itself", spelling.shown(&path));
             report.push(
-                Diagnostic::new(rule::PATH, "`/` is the root itself")
-                    .at(&template.span, "expected a path in it"),
+                Diagnostic::new(rule::PATH, message).at(&template.span, "expected a path in it"),
             );
             return None;
         }
         Some(path)
     }
 
-    /// A path without patterns.
-    fn plain(&mut self, template: &Template) -> Option<String> {
+    /// A path without patterns, which `marks` make one.
+    fn plain(&mut self, template: &Template, marks: &[char]) -> Option<String> {
         let path = self.path(template)?;
-        if path.contains(['*', '?', '[']) {
-            self.planner.report.push(
-                Diagnostic::new(rule::PATH, format!("`{path}` is a pattern"))
-                    .at(&template.span, "expected one path"),
-            );
+        if path.contains(marks) {
+            let message = format!("`{}` is a pattern", self.planner.spelling.shown(&path));
+            self.planner
+                .report
+                .push(Diagnostic::new(rule::PATH, message).at(&template.span, "expected one path"));
             return None;
         }
         Some(path)
@@ -130,7 +131,7 @@ impl Filler<'_, '_, '_> {
         if text == "/" && !windows || text == "C:\\" && windows {
             return Some("/".to_owned());
         }
-        let mut path = self.plain(template)?;
+        let mut path = self.plain(template, &['*', '?', '['])?;
         if text.ends_with(if windows { '\\' } else { '/' }) {
             path.push('/');
         }
@@ -219,10 +220,15 @@ impl Filler<'_, '_, '_> {
                 let whole = if pattern { parent(&path) } else { &path };
                 contained(self.planner, &name.value, stage, whole, &sub.span);
                 if pattern && !to.ends_with('/') {
-                    self.planner.report.push(
-                        Diagnostic::new(rule::PATH, format!("`{path}` may be several files"))
+                    let Planner {
+                        spelling, report, ..
+                    } = self.planner;
+                    let message = format!("`{}` may be several files", spelling.shown(&path));
+                    let directory = spelling.quoted(&format!("{to}/"));
+                    report.push(
+                        Diagnostic::new(rule::PATH, message)
                             .at(&sub.span, "a pattern")
-                            .help(format!("copy them into a directory: to = \"{to}/\"")),
+                            .help(format!("copy them into a directory: to = {directory}")),
                     );
                     return None;
                 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::StepFile;
 use super::build::Planner;
 use super::command;
 use super::step::{FILES, place};
-use crate::diag::{Diagnostic, Report, Span, rule};
+use super::{StepFile, windows};
+use crate::diag::{Diagnostic, Span, rule};
 use crate::file::{Brings, File, FileSource, PinsFile};
 
 /// Files by the place of their mount.
@@ -23,13 +23,9 @@ pub(super) fn plan(
             continue;
         }
         if let Some((mount, entry)) = listed(planner, file, env) {
-            put(
-                &mut files,
-                mount,
-                entry,
-                &file.from.span,
-                &mut planner.report,
-            );
+            let span = &file.from.span;
+            named(target(&entry), span, planner);
+            put(&mut files, mount, entry, span, planner);
         }
     }
     for file in sees.iter().filter_map(|brings| brings.pins_file.as_ref()) {
@@ -37,7 +33,7 @@ pub(super) fn plan(
             continue;
         }
         if let Some((mount, entry)) = pins(planner, file, env) {
-            put(&mut files, mount, entry, &file.span, &mut planner.report);
+            put(&mut files, mount, entry, &file.span, planner);
         }
     }
     for entries in files.values_mut() {
@@ -120,15 +116,41 @@ fn pins(
     Some((mount.to_owned(), StepFile::Script { to, text }))
 }
 
-fn put(files: &mut Files, mount: String, entry: StepFile, span: &Span, report: &mut Report) {
+/// On Windows, that files can have the names under which a step sees them, one spelling for each.
+fn named(path: &str, span: &Span, planner: &mut Planner<'_, '_>) {
+    if !planner.spelling.is_windows() || path.is_empty() {
+        return;
+    }
+    let wrong = path
+        .split('/')
+        .find_map(|part| windows::path::name(part).err());
+    if let Some(why) = wrong {
+        let message = format!("`{path}` is no file on Windows");
+        let found = Diagnostic::new(rule::PATH, message).at(span, why);
+        planner.report.push(found);
+    }
+}
+
+fn put(
+    files: &mut Files,
+    mount: String,
+    entry: StepFile,
+    span: &Span,
+    planner: &mut Planner<'_, '_>,
+) {
     let here = files.entry(mount).or_default();
     // A step and its kits may list the same file: it is there once.
     if here.contains(&entry) {
         return;
     }
     let to = target(&entry);
-    if command::own(to) || here.iter().any(|other| target(other) == to) {
-        report.push(
+    let windows = planner.spelling.is_windows();
+    let same = |other: &StepFile| match windows {
+        true => target(other).to_lowercase() == to.to_lowercase(),
+        false => target(other) == to,
+    };
+    if command::own(to) || here.iter().any(same) {
+        planner.report.push(
             Diagnostic::new(rule::COLLISION, format!("two files of the step are `{to}`"))
                 .at(span, "this one would replace the other")
                 .help("place one of them elsewhere with `at`"),

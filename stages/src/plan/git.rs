@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use llb::Git;
+
 use super::build::Planner;
 use super::{Selection, What};
-use crate::diag::{Report, Span};
+use crate::diag::{Diagnostic, Report, Span, rule};
+use crate::text::Template;
 
 /// What a ref of a git source stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl Selection<'_> {
     pub(super) fn git(&self, name: &str, report: &mut Report) -> Option<GitSource> {
         let git = self.graph.gits.get(name)?;
         let none = BTreeMap::new();
-        let mut text = |template: Option<&crate::text::Template>| match template {
+        let mut text = |template: Option<&Template>| match template {
             Some(template) => self.fill(template, &none, report),
             None => Some(String::new()),
         };
@@ -72,16 +75,44 @@ impl Selection<'_> {
             text(git.reference.as_ref()),
             text(git.subdir.as_ref()),
         );
+        let (url, reference, subdir) = (url?, reference?, subdir?);
+        // What an argument without a value stands for is not known yet.
+        let known = |template: &Template| self.knows(template);
+        if known(&git.url) {
+            judge(Git::new(&url).err(), &git.url, report);
+        }
+        let at = |part: &Option<Template>| part.clone().filter(known).zip(Git::new(&url).ok());
+        if let Some((template, at)) = at(&git.reference) {
+            judge(at.reference(&reference).err(), &template, report);
+        }
+        if let Some((template, at)) = at(&git.subdir) {
+            judge(at.subdir(&subdir).err(), &template, report);
+        }
         Some(GitSource {
             name: name.to_owned(),
-            url: url?,
-            reference: reference?,
-            subdir: subdir?,
+            url,
+            reference,
+            subdir,
             submodules: git.submodules,
             git_dir: git.git_dir,
             span: git.span.clone(),
         })
     }
+}
+
+/// What an engine would not take, at its place in the file.
+fn judge(wrong: Option<llb::Error>, template: &Template, report: &mut Report) {
+    let Some(wrong) = wrong else { return };
+    let found = match &wrong {
+        llb::Error::Invalid {
+            what,
+            value,
+            expected,
+        } => Diagnostic::new(rule::VALUE, format!("`{value}` is no {what}"))
+            .at(&template.span, format!("expected {expected}")),
+        _ => Diagnostic::new(rule::VALUE, wrong.to_string()).at(&template.span, "this text"),
+    };
+    report.push(found);
 }
 
 impl Planner<'_, '_> {

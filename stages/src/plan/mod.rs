@@ -45,8 +45,7 @@ pub use payload::{PayloadFact, check_payloads, pick};
 pub use select::{Request, Selection, What, select};
 pub use tree::TreePath;
 pub(crate) use tree::{directories, inside};
-pub(crate) use unverified::RESERVED;
-pub use unverified::{PIN, Unverified};
+pub use unverified::{PIN, RESERVED, Unverified};
 pub use uses::{CopiedPart, UseCopy};
 pub use work::{CopySource, FileCopy, FileWork, Owner, OwnerId, Work};
 
@@ -78,6 +77,8 @@ pub struct ImageFact {
     /// Windows' build number that it is made for, such as `10.0.20348.2113`; empty for none. A
     /// step runs only on a host that fits, so it is part of the step's platform.
     pub os_version: String,
+    /// Whether it came by a named context of the caller, in place of what the file says.
+    pub given: bool,
 }
 
 /// Where an image comes from.
@@ -101,6 +102,18 @@ pub enum ImageSource {
         /// The name of the store.
         store: String,
     },
+}
+
+impl ImageSource {
+    /// The digest that it is taken by, of an image.
+    pub(crate) fn digest(&self) -> Option<&str> {
+        match self {
+            Self::Scratch | Self::Files(_) => None,
+            Self::Registry { reference } | Self::OciLayout { reference, .. } => {
+                reference.split_once('@').map(|(_, digest)| digest)
+            }
+        }
+    }
 }
 
 /// What will be built.

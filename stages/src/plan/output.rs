@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::build::Planner;
-use super::{ImageConfig, PlannedGate, PlannedOutput, Selection, What};
+use super::{Facts, ImageConfig, PlannedGate, PlannedOutput, Selection, What};
 use crate::diag::{Diagnostic, Report, Span, rule};
 use crate::file::{File, Output};
-use crate::graph::Turn;
+use crate::graph::{Turn, names_argument};
+use crate::predefined;
 use crate::text::Template;
 
 impl Planner<'_, '_> {
@@ -137,7 +138,8 @@ impl<'g> Selection<'g> {
             Err(unsaid) => (String::new(), unsaid),
         };
         let why = unsaid.into_iter().map(|turn| self.unsaid(turn));
-        let why: Vec<String> = why.chain(self.unpinned(output)).collect();
+        let why = why.chain(self.unpinned(output));
+        let why: Vec<String> = why.chain(self.untold(output, template)).collect();
         if !why.is_empty() {
             return Err(why);
         }
@@ -162,6 +164,39 @@ impl<'g> Selection<'g> {
             }
             Turn::Payload(name) => format!("payload `{name}` is there, and has no `tag-part`"),
         }
+    }
+
+    /// The arguments that make an output another than it is by default, and are not in its tag. A stamp says something
+    /// of the run, not of the content, and the date of the sources comes with them.
+    fn untold(
+        &self,
+        output: &'g Output,
+        text: Option<&'g Template>,
+    ) -> impl Iterator<Item = String> {
+        let moved = self.graph.args.iter().filter(|(name, arg)| {
+            let default = arg.default.as_ref().map(|text| text.value.as_str());
+            let now = self.args.get(name.as_str()).map(String::as_str);
+            now != default && !arg.stamp && name.as_str() != predefined::SOURCE_DATE
+        });
+        let told = move |name: &str| text.is_some_and(|text| names_argument(text, name));
+        moved
+            .filter(move |(name, _)| !told(name) && self.setting.has_argument(output, name))
+            .map(|(name, _)| {
+                format!("argument `{name}` is not at its default, and no tag names it")
+            })
+    }
+
+    /// The images that came from somewhere else than the file says: by a named context of the caller.
+    pub(super) fn replaced(&self, facts: &Facts) -> Vec<String> {
+        let images = self.images().unwrap_or_default().into_iter();
+        let replaced = images.filter(|image| {
+            let pinned = image.value.split_once('@').map(|(_, digest)| digest);
+            let fact = facts.images.get(&image.value).filter(|fact| fact.given);
+            fact.is_some_and(|fact| pinned.is_none() || fact.source.digest() != pinned)
+        });
+        replaced
+            .map(|image| format!("a named context stands in for image `{}`", image.value))
+            .collect()
     }
 
     /// The payloads in an output that are held against no hash: whatever the tag says of them, it

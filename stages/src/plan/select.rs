@@ -6,7 +6,7 @@ use llb::{Error, Reference};
 
 use super::unverified::{RESERVED, Unverified};
 use crate::diag::{Diagnostic, Report, Spanned, rule, suggest};
-use crate::file::{From, Group, Lane, Output, When};
+use crate::file::{From, Group, Lane, Output, Pull, When};
 use crate::graph::{Asked, Graph, Setting};
 use crate::predefined;
 use crate::text::ValueRef;
@@ -481,7 +481,7 @@ impl<'g> Selection<'g> {
             let Some(stage) = self.graph.stages.get(name) else {
                 continue;
             };
-            let Some(From::Image(template)) = &stage.from else {
+            let Some(From::Image(template, _)) = &stage.from else {
                 continue;
             };
             if template
@@ -512,5 +512,19 @@ impl<'g> Selection<'g> {
             }
         }
         report.into_result(images)
+    }
+
+    /// Where an image of the selection is looked for; of two that say it, the stronger.
+    pub fn pull(&self, image: &str) -> Pull {
+        let stages = self.order().into_iter();
+        let stages = stages.filter_map(|name| self.graph.stages.get(name));
+        let named = stages.filter_map(|stage| match &stage.from {
+            Some(From::Image(template, pull)) => {
+                let reference = self.fill(template, &BTreeMap::new(), &mut Report::default());
+                reference.filter(|found| found == image).map(|_| *pull)
+            }
+            _ => None,
+        });
+        named.max().unwrap_or_default()
     }
 }

@@ -33,9 +33,10 @@ impl TreePath {
             report.push(
                 Diagnostic::new(rule::PATH, format!("`{text}` has a pattern in the middle"))
                     .at(span, "only the last part of a path may be a pattern")
-                    .help(
-                        "name the directory above it: { at = \"/opt\", only = [\"*/lib/*.so\"] }",
-                    ),
+                    .help(format!(
+                        "name the directory above it: {{ at = {}, only = [\"*/lib/*\"] }}",
+                        spelling.quoted("/opt")
+                    )),
             );
             return None;
         }
@@ -74,13 +75,17 @@ impl TreePath {
         mut only: Vec<String>,
         mut except: Vec<String>,
         span: &Span,
+        spelling: &Spelling,
         report: &mut Report,
     ) -> Option<Self> {
         if self.is_pattern() && !(only.is_empty() && except.is_empty()) {
             report.push(
                 Diagnostic::new(
                     rule::PATH,
-                    format!("`{}` is a pattern, and has `only` or `except`", self.path),
+                    format!(
+                        "`{}` is a pattern, and has `only` or `except`",
+                        spelling.shown(&self.path)
+                    ),
                 )
                 .at(span, "some of which of them?")
                 .help("name their directory in `at`, and the pattern in `only`"),

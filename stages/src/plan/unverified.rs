@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, Report, rule, suggest};
 use crate::graph::{Graph, lint};
 
 /// Names of build arguments that are lanekit's own.
-pub(crate) const RESERVED: &str = "LANEKIT_";
+pub const RESERVED: &str = "LANEKIT_";
 /// Gates that are skipped, with commas between.
 const SKIP_GATE: &str = "LANEKIT_SKIP_GATE";
 /// In front of the name of a pin: a build argument that gives it another value for one run.

@@ -189,6 +189,10 @@ pub(super) fn contained(
     let Product::Tree(paths) = &planner.stages[stage].product else {
         return;
     };
+    // Of a tree none of whose paths are good it was said already.
+    if paths.is_empty() && !planner.report.is_empty() {
+        return;
+    }
     let fits = |d: &str| inside(sub, d) || inside(d, sub);
     let has = |path: &TreePath| fits(path.directory()) && !path.leaves_out(sub);
     if !paths.iter().any(has) {

@@ -60,6 +60,7 @@ pub(crate) fn facts(selection: &plan::Selection<'_>) -> Facts {
                     source,
                     config: config.clone(),
                     os_version: os_version.to_owned(),
+                    given: false,
                 },
             )
         });

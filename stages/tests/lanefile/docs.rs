@@ -88,6 +88,13 @@ fn wrong(section: &str, request: &Request, exec: ExecOptions) -> (Loaded, Report
     if let Some(names) = block(section, "names") {
         let below = names.lines().filter_map(|line| line.strip_prefix("conf/"));
         files.list("conf/".to_owned(), below.map(str::to_owned).collect());
+        let there = |path: &String| names.lines().any(|name| name.starts_with(path.as_str()));
+        let listed = loaded.graph.as_ref().map(stages::graph::lint::listed);
+        let missing = listed
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|path| !there(path));
+        missing.for_each(|path| files.lack(path));
     }
     let made = |graph: &Graph| {
         let payload = block(section, "payload").map(|text| text.as_bytes().to_vec());
@@ -158,23 +165,62 @@ fn every_key_that_is_read_is_in_the_reference() {
     assert!(missing.is_empty(), "not in docs/lanefile.md: {missing:?}");
 }
 
-#[test]
-fn the_reference_has_no_example_that_is_not_toml() {
-    let examples = REFERENCE.split("\n```toml\n").skip(1);
-    for example in examples {
+/// The lane files that a page shows, whole or in part: a part has no lane, or names what stands elsewhere.
+fn shown_by(page: &str) -> impl Iterator<Item = String> {
+    let examples = page.split("\n```toml\n").skip(1);
+    examples.map(|example| {
         let example = example.split("\n```").next().unwrap_or_default();
-        // Fragments: whole lane files have a graph.
-        let whole = if example.contains("[graph]") {
-            example.to_owned()
-        } else {
-            format!("[graph]\nname = \"fragment\"\n{example}")
-        };
+        match example.contains("[graph]") {
+            true => example.to_owned(),
+            false => format!("[graph]\nname = \"fragment\"\n{example}"),
+        }
+    })
+}
+
+/// The pins that they name.
+const PINS: &str =
+    "TENSORRT_SHA256=\nMEDIA_CYTHON=3.1\nTORCH_CYTHON=3.1\nROCM_RELEASE=7.9.0\nTORCH_ROCM_A=1\n";
+
+#[test]
+fn the_examples_of_the_reference_are_right() {
+    let (mut planned, mut parts, mut wrong) = (0, 0, String::new());
+    for (at, example) in shown_by(REFERENCE).enumerate() {
         let mut sources = stages::diag::Sources::default();
-        let id = sources.add("lanes.toml", whole);
+        let id = sources.add("lanes.toml", example.clone());
         if let Err(report) = stages::file::parse(&sources, id) {
             panic!("{}", report.render(&sources, false));
         }
+        if !example.contains("[lane.") {
+            parts += 1;
+            continue;
+        }
+        let pins = if example.contains("versions =") {
+            PINS
+        } else {
+            ""
+        };
+        let loaded = load(&example, pins);
+        let report = match &loaded.graph {
+            Err(report) => report.clone(),
+            Ok(graph) => {
+                let mut report = lint(graph, &loaded.sources, None);
+                report.extend(stages::plan::rehearse(graph, |_| Ok(())));
+                report
+            }
+        };
+        if !report.is_empty() {
+            wrong.push_str(&format!(
+                "{at}: {}\n",
+                report.render(&loaded.sources, false)
+            ));
+        }
+        planned += 1;
     }
+    assert!(wrong.is_empty(), "docs/lanefile.md is not true:\n{wrong}");
+    assert!(
+        planned >= 14 && parts <= 5,
+        "{planned} are whole, {parts} are not"
+    );
 }
 
 #[test]

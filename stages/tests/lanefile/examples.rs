@@ -1,6 +1,6 @@
 //! The examples use all of the language, and are what the schema takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -8,41 +8,6 @@ use stages::file::keys::{Form, Key, Table, tables};
 use toml::de::DeTable;
 
 use crate::table::{against, json_of};
-
-/// Keys that no example uses, and why.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("git", "subdir", GIT),
-    ("git", "submodules", GIT),
-    ("git", "git-dir", GIT),
-    ("copy", "git", GIT),
-    (
-        "output",
-        "attest",
-        "statements go with images that have a name; tests/tests/engine/attestations.rs has one",
-    ),
-    (
-        "gate",
-        "report",
-        "it is about the bytes of one build; tests/tests/engine/external.rs makes one",
-    ),
-    ("step", "security", ALLOWED),
-    ("step", "devices", ALLOWED),
-    ("device", "name", ALLOWED),
-    ("device", "optional", ALLOWED),
-    (
-        "step",
-        "shell",
-        "the scripts of the examples run in the shell that there is",
-    ),
-    (
-        "step",
-        "command-line",
-        "a step of Windows, which the examples that run have none of",
-    ),
-];
-const GIT: &str = "a repository needs a server; tests/tests/engine/git.rs has one";
-const ALLOWED: &str =
-    "the caller must allow it to the engine, which would be needed for every build";
 
 /// Every file of the examples, parsed, by its path below `examples/`.
 fn files() -> Vec<(String, String)> {
@@ -106,32 +71,20 @@ fn identity(table: &'static Table, key: &'static Key) -> (&'static str, &'static
 }
 
 #[test]
-fn every_key_is_used_by_an_example_or_is_an_exception_with_a_reason() {
-    let file = tables()[0];
+fn every_key_is_used_by_an_example() {
+    let tables = tables();
+    let file = tables[0];
     let mut seen = BTreeSet::new();
     for (name, text) in files() {
         let parsed = DeTable::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         used(file, &json_of(parsed.get_ref()), &mut seen);
     }
-    let exceptions: BTreeMap<_, _> = EXCEPTIONS
+    let keys = tables
         .iter()
-        .map(|(table, key, why)| ((*table, *key), *why))
-        .collect();
-    assert_eq!(exceptions.len(), EXCEPTIONS.len(), "one is there twice");
-    let (mut unused, mut stale) = (BTreeSet::new(), exceptions.clone());
-    for table in tables() {
-        for key in table.keys() {
-            let called = called(table, key);
-            let is_used = seen.contains(&identity(table, key));
-            match exceptions.get(&called) {
-                Some(_) if !is_used => drop(stale.remove(&called)),
-                None if !is_used => drop(unused.insert(called)),
-                _ => {}
-            }
-        }
-    }
+        .flat_map(|table| table.keys().map(move |key| (table, key)));
+    let unused = keys.filter(|(table, key)| !seen.contains(&identity(table, key)));
+    let unused: Vec<_> = unused.map(|(table, key)| called(table, key)).collect();
     assert!(unused.is_empty(), "no example uses {unused:#?}");
-    assert!(stale.is_empty(), "no exceptions any more: {stale:#?}");
 }
 
 #[test]

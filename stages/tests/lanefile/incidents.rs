@@ -1,15 +1,18 @@
 //! What once went wrong in the system that this format replaces: each incident on a graph as that
 //! system would be written here, and what shows that it cannot happen, or what it is refused for.
+//! The snapshots show what the same change is here: in the steps that run, the plan, and the LLB.
 
 use std::collections::BTreeMap;
 
 use stages::diag::Report;
+use stages::explain::Builds;
 use stages::file::Files;
 use stages::graph::lint::lint;
 use stages::impact::{Fate, Known, fates};
 use stages::keys::{self, Kind, Manifest};
 use stages::lower::ExecOptions;
 
+use crate::change::{PLAIN, Way};
 use crate::common::{load, plan, rendered, request};
 
 /// The chain in small: base, a slot for the SDK, a patched compiler, five components, a merge of
@@ -266,6 +269,34 @@ pub(crate) fn wrong(lanes: &str, pins: &str, args: &[(&str, &str)]) -> String {
     report.render(&loaded.sources, false)
 }
 
+/// What an edit of the lane file is.
+fn edit(from: &str, to: &str) -> String {
+    assert!(LANES.contains(from), "the test changes nothing: {from}");
+    let lanes = LANES.replacen(from, to, 1);
+    PLAIN.to(&Way {
+        lanes: &lanes,
+        ..PLAIN
+    })
+}
+
+/// What another value of a pin is.
+fn pin(lane: &str, from: &str, to: &str) -> String {
+    assert!(PINS.contains(from), "the test changes nothing: {from}");
+    let before = Way { lane, ..PLAIN };
+    before.to(&Way {
+        pins: &PINS.replace(from, to),
+        ..before
+    })
+}
+
+/// What another value of an argument is.
+fn call(name: &str, value: &str) -> String {
+    PLAIN.to(&Way {
+        args: &[(name, value)],
+        ..PLAIN
+    })
+}
+
 /// That a file is refused with this rule, and says this.
 pub(crate) fn refused(lanes: &str, rule: &str, says: &str) {
     let found = wrong(lanes, PINS, &[]);
@@ -281,6 +312,7 @@ fn the_graph_is_right() {
 #[test]
 fn i01_a_label_re_runs_no_step() {
     assert_eq!(edited("maintainer = \"us\"", "maintainer = \"them\""), "");
+    insta::assert_snapshot!("i01", edit("maintainer = \"us\"", "maintainer = \"them\""));
 }
 
 #[test]
@@ -290,6 +322,7 @@ fn i02_a_module_re_runs_the_steps_that_list_it() {
         touched("scripts/modules/Common.psm1"),
         "onnx/build ffmpeg/build? opencv/build? genai/build? gstreamer/build?"
     );
+    insta::assert_snapshot!("i02", PLAIN.has("scripts/modules/Common.psm1"));
 }
 
 #[test]
@@ -297,6 +330,10 @@ fn i03_a_pin_re_runs_the_steps_that_name_it() {
     assert_eq!(
         pinned("winamd64", "GENAI_VERSION=0.9", "GENAI_VERSION=1.0"),
         "genai/build"
+    );
+    insta::assert_snapshot!(
+        "i03",
+        pin("winamd64", "GENAI_VERSION=0.9", "GENAI_VERSION=1.0")
     );
 }
 
@@ -310,6 +347,17 @@ fn i04_a_path_of_windows_is_no_path_of_the_context() {
         "LK012",
         "expected a path of the context, with `/`",
     );
+    insta::assert_snapshot!(
+        "i04",
+        wrong(
+            &LANES.replace(
+                "\"scripts/host/Install-Vs.ps1\"]\nrun",
+                "'C:\\bkmods']\nrun"
+            ),
+            PINS,
+            &[]
+        )
+    );
 }
 
 #[test]
@@ -322,6 +370,13 @@ fn i05_nothing_of_a_cache_server_outlives_its_step_in_a_key() {
         ),
         ""
     );
+    insta::assert_snapshot!(
+        "i05",
+        edit(
+            "at = \"/sccache\" }",
+            "at = \"/sccache\", sharing = \"locked\" }"
+        )
+    );
 }
 
 #[test]
@@ -331,6 +386,24 @@ fn i06_what_was_evicted_is_told_from_what_changed() {
     let nobody = fates(&before, &Known::default(), &BTreeMap::new());
     assert!(nobody.iter().all(|(_, fate)| fate == Fate::Must));
     assert_eq!(moved(&before, &before), "");
+    // The explanation of a re-run says which of the two it was.
+    let after = manifest(
+        "winamd64",
+        LANES,
+        &PINS.replace("OPENCV_VERSION=5.0", "OPENCV_VERSION=5.1"),
+        &[],
+    );
+    let ran = before.nodes.iter().map(|node| node.id.clone()).collect();
+    let why = |after: &Manifest, node: &str| {
+        let why = Builds::new(&before, after, &ran).why(node);
+        format!("{node}: {}\n", why.line())
+    };
+    let same = why(&before, "opencv/build") + &why(&before, "ffmpeg/build");
+    let other = why(&after, "opencv/build") + &why(&after, "ffmpeg/build");
+    insta::assert_snapshot!(
+        "i06",
+        format!("WITH EQUAL KEYS\n{same}\nWITH ANOTHER PIN\n{other}")
+    );
 }
 
 #[test]
@@ -340,6 +413,7 @@ fn i07_an_argument_that_nothing_declares_is_refused() {
         found.contains("LK009") && found.contains("OPENCV_VERSOIN"),
         "{found}"
     );
+    insta::assert_snapshot!("i07", found);
 }
 
 #[test]
@@ -348,6 +422,7 @@ fn i08_an_experiment_re_runs_its_own_component() {
         called("OPENCV_LINK_CHAIN_FFMPEG", "1"),
         "opencv/build gstreamer/build?"
     );
+    insta::assert_snapshot!("i08", call("OPENCV_LINK_CHAIN_FFMPEG", "1"));
 }
 
 #[test]
@@ -359,6 +434,7 @@ fn i09_what_schedules_is_a_host_setting_and_in_no_key() {
         found.contains("LK009") && found.contains("is a host setting"),
         "{found}"
     );
+    insta::assert_snapshot!("i09", format!("{found}\n{}", PLAIN.has("MEMORY_LIMIT_GB")));
 }
 
 #[test]
@@ -369,6 +445,7 @@ fn i10_two_arguments_that_became_one_name_are_refused() {
         &[("OPENCV_CUDA_LAUNCHER=sccache,OPENCV_LINK_CHAIN_FFMPEG", "1")],
     );
     assert!(found.contains("LK009"), "{found}");
+    insta::assert_snapshot!("i10", found);
 }
 
 #[test]
@@ -377,6 +454,7 @@ fn i11_a_shared_name_is_set_for_one_component() {
         called("OPENCV_CUDA_LAUNCHER", "sccache"),
         "opencv/build gstreamer/build?"
     );
+    insta::assert_snapshot!("i11", call("OPENCV_CUDA_LAUNCHER", "sccache"));
 }
 
 #[test]
@@ -388,6 +466,7 @@ fn i12_the_constants_of_a_step_are_seen_by_no_other() {
     };
     assert!(sees("opencv/build"));
     assert!(!sees("genai/build"));
+    insta::assert_snapshot!("i12", PLAIN.has("OPENCV_EXPERIMENT"));
 }
 
 #[test]
@@ -402,12 +481,24 @@ fn i13_a_pin_of_others_re_runs_nothing() {
     );
     let comment = manifest("winamd64", LANES, &format!("# why\n{PINS}"), &[]);
     assert_eq!(moved(&base("winamd64"), &comment), "");
+    insta::assert_snapshot!(
+        "i13",
+        pin(
+            "winamd64",
+            "UBUNTU_SNAPSHOT=20261101",
+            "UBUNTU_SNAPSHOT=20261201"
+        )
+    );
 }
 
 #[test]
 fn i14_a_component_re_runs_no_sibling() {
     let moved = pinned("winamd64", "FFMPEG_VERSION=8.0", "FFMPEG_VERSION=8.1");
     assert_eq!(moved, "ffmpeg/build opencv/build? gstreamer/build?");
+    insta::assert_snapshot!(
+        "i14",
+        pin("winamd64", "FFMPEG_VERSION=8.0", "FFMPEG_VERSION=8.1")
+    );
 }
 
 #[test]
@@ -418,6 +509,10 @@ fn i15_a_later_step_re_runs_no_earlier_one() {
     assert!(
         moved.starts_with("sdk-nvidia/tensorrt toolchain/llvm"),
         "{moved}"
+    );
+    insta::assert_snapshot!(
+        "i15",
+        pin(lane, "TENSORRT_VERSION=10.13", "TENSORRT_VERSION=10.14")
     );
 }
 
@@ -440,6 +535,17 @@ fn i16_who_takes_a_payload_takes_its_hash() {
     }
     let found = wrong(LANES, &PINS.replace(&"1".repeat(64), ""), &[]);
     assert!(found.contains("LK062"), "{found}");
+    insta::assert_snapshot!(
+        "i16",
+        format!(
+            "{}\n{found}",
+            Way {
+                lanes: &lanes,
+                ..PLAIN
+            }
+            .has("QNN_SDK_SHA256")
+        )
+    );
 }
 
 #[test]
@@ -455,6 +561,12 @@ fn i17_the_target_is_the_lanes_wherever_it_is_named() {
             );
         }
     }
+    insta::assert_snapshot!(
+        "i17",
+        ["winamd64", "winarm64"]
+            .map(|lane| Way { lane, ..PLAIN }.has("WINDOWS_TARGET_ARCH"))
+            .join("\n")
+    );
 }
 
 #[test]
@@ -470,6 +582,7 @@ fn i18_a_pin_cannot_stand_for_the_target() {
         found.contains("LK006") && found.contains("WINDOWS_TARGET_ARCH"),
         "{found}"
     );
+    insta::assert_snapshot!("i18", found);
 }
 
 #[test]
@@ -482,6 +595,8 @@ fn i19_a_floor_is_the_gates_and_re_runs_nothing_and_cannot_be_empty() {
     );
     let floor = "[[gate.arch.floor]]\ninspected = { least = 100, measured = 120 }\n";
     refused(&LANES.replace(floor, ""), "LK011", "has no floor in lane");
+    insta::assert_snapshot!("i19", edit("least = 100", "least = 110"));
+    insta::assert_snapshot!("i19_none", wrong(&LANES.replace(floor, ""), PINS, &[]));
 }
 
 #[test]
@@ -490,6 +605,10 @@ fn i20_what_collects_from_the_sdk_does_not_hang_on_the_components() {
         let moved = pinned("winamd64", pin, &format!("{pin}.1"));
         assert!(!moved.contains("cuda-runtime"), "{moved}");
     }
+    insta::assert_snapshot!(
+        "i20",
+        pin("winamd64", "ONNX_VERSION=1.23", "ONNX_VERSION=1.24")
+    );
 }
 
 #[test]
@@ -500,6 +619,14 @@ fn i21_one_line_of_a_facade_re_runs_who_lists_it() {
         .filter(|step| !step.ends_with('?'))
         .collect();
     assert_eq!(sure, ["onnx/build"]);
+    insta::assert_snapshot!(
+        "i21",
+        format!(
+            "{}\n{}",
+            PLAIN.has("Common.psm1"),
+            touched("scripts/modules/Common.psm1")
+        )
+    );
 }
 
 #[test]
@@ -519,6 +646,7 @@ fn i22_the_compiler_does_not_hang_on_modules_of_others() {
         found.contains("LK066") && found.contains("Llvm.psm1"),
         "{found}"
     );
+    insta::assert_snapshot!("i22", format!("{}\n{found}", PLAIN.has("Llvm.psm1")));
 }
 
 #[test]
@@ -535,6 +663,9 @@ fn i23_a_setting_of_the_build_host_is_published_nowhere() {
         "LK067",
         "SCCACHE_WEBDAV_ENDPOINT",
     );
+    insta::assert_snapshot!("i23", wrong(&LANES.replace("env.PATH", chain), PINS, &[]));
+    // And where it is passed as a host setting, its value is nowhere.
+    insta::assert_snapshot!("i23_host", PLAIN.has("SCCACHE_WEBDAV_ENDPOINT"));
 }
 
 #[test]
@@ -551,6 +682,14 @@ fn i24_what_failed_after_a_step_does_not_lose_it() {
     assert!(
         pinned("winamd64", "PYTORCH_VERSION=2.9", "PYTORCH_VERSION=2.10").contains("torch/torch ")
     );
+    insta::assert_snapshot!(
+        "i24",
+        pin(
+            "winamd64",
+            "TORCHVISION_VERSION=0.24",
+            "TORCHVISION_VERSION=0.25"
+        )
+    );
 }
 
 #[test]
@@ -561,6 +700,14 @@ fn i25_a_checkout_with_other_line_ends_makes_the_same_keys() {
     assert_eq!(
         moved(&base("winamd64"), &manifest("winamd64", &lanes, &pins, &[])),
         ""
+    );
+    insta::assert_snapshot!(
+        "i25",
+        PLAIN.to(&Way {
+            lanes: &lanes,
+            pins: &pins,
+            ..PLAIN
+        })
     );
 }
 
@@ -578,4 +725,5 @@ fn i26_no_closure_freezes_the_chain() {
             "{path}: {moved}"
         );
     }
+    insta::assert_snapshot!("i26", PLAIN.has("scripts/"));
 }

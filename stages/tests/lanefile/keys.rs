@@ -217,6 +217,66 @@ fn all_that_a_step_says_is_in_its_key_by_name() {
 }
 
 #[test]
+fn the_id_of_a_cache_is_in_the_key_where_it_is_the_place_and_nowhere_else() {
+    let cache = |id: &str, sharing: &str, namespace: &str| {
+        let text = format!(
+            "[stage.out]\nfrom = {{ image = \"x\" }}\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\n\
+             cache = [{{ id = \"{id}\", at = \"/root/pip\", sharing = \"{sharing}\" }}]\n"
+        );
+        let options = ExecOptions {
+            cache_namespace: namespace.to_owned(),
+            ..ExecOptions::default()
+        };
+        let loaded = load(&graph(&text), "");
+        let made = common::manifest(&loaded, "l", &options, &|_| None);
+        let step = made.node("out/s").expect("a node");
+        step.components["cache./root/pip"].clone()
+    };
+    for (id, sharing, namespace, said) in [
+        ("pip", "shared", "", ""),
+        ("pip", "shared", "mine", ""),
+        ("/root/pip", "shared", "", "/root/pip"),
+        ("/root/pip", "private", "", ""),
+        ("/root/pip", "locked", "", ""),
+        ("/root/pip/", "shared", "", ""),
+        ("mine//root/pip", "shared", "", "mine//root/pip"),
+        ("/root/pip", "shared", "mine", "mine//root/pip"),
+        ("/root/pip", "shared", "a/b", ""),
+    ] {
+        assert_eq!(
+            cache(id, sharing, namespace),
+            said,
+            "{id} {sharing} {namespace}"
+        );
+    }
+}
+
+#[test]
+fn the_text_of_an_absent_marker_is_in_the_key_of_the_merge() {
+    let merged = |why: &str| {
+        let text = format!(
+            "[stage.other]\nwhen = {{ lane.name = \"k\" }}\nfrom = {{ image = \"x\" }}\ntree = [\"/t/other\"]\n\
+             [[stage.other.step]]\nname = \"make\"\nrun = [\"make\"]\n\
+             [stage.all]\nmerge = [\"part\", {{ stage = \"other\", else = \"absent-marker\", why = \"{why}\" }}]\n\
+             [stage.out]\nfrom = {{ image = \"x\" }}\nadd = [\"all\"]\n\
+             [lane.k]\nplatform = \"linux/amd64\"\noutput.image = {{ stage = \"out\" }}\n"
+        );
+        let loaded = load(&graph(&text), "");
+        let made = common::manifest(&loaded, "l", &ExecOptions::default(), &|_| None);
+        made.node("all:merge").expect("a merge").clone()
+    };
+    let (old, new) = (merged("no build of it"), merged("not ported"));
+    let changed = keys::changes(&old, &new);
+    let [marker] = changed.as_slice() else {
+        panic!("{changed:?}");
+    };
+    assert!(marker.name.starts_with("absent./t/"), "{marker:?}");
+    let text = marker.new.as_deref().expect("a text");
+    assert!(text.contains("not ported"), "{text}");
+    assert_ne!(old.own, new.own);
+}
+
+#[test]
 fn a_file_of_a_directory_that_a_step_sees_changes_the_directory() {
     let sees = |path: &str| {
         let text = "[stage.out]\nfrom = { image = \"x\" }\n[[stage.out.step]]\nname = \"s\"\nrun = [\"true\"]\nfiles = [\"src/\"]\n";

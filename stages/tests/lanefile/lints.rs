@@ -276,3 +276,61 @@ fn patterns_of_the_context_match_something() {
         assert_eq!(found(&allowed, Some(&names)), "", "{bad}");
     }
 }
+
+#[test]
+fn what_is_listed_and_not_there_is_told_wherever_it_is_listed() {
+    let lanes = r#"
+[graph]
+name = "t"
+[kit.k]
+files = [{ from = "kit.txt", when = { lane.name = "l" } }]
+[git.g]
+url = "https://example.org/g.git"
+[lane.l]
+platform = "linux/amd64"
+output.o = { stage = "s", root = "/r", add = ["beside.txt"] }
+[stage.s]
+from = { image = "x" }
+tree = ["/r"]
+[[stage.s.step]]
+name = "copy"
+copy = { from = "copied/", to = "/r" }
+[[stage.s.step]]
+name = "run"
+kits = ["k"]
+files = ["step.txt", { git = "g", from = "git.txt", at = "/src" }]
+run = ["true"]
+"#;
+    let found = |lanes: &str, lacks: &[&str]| {
+        let loaded = load(lanes, "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let mut files = Files::new();
+        lacks.iter().for_each(|path| files.lack((*path).to_owned()));
+        lint(graph, &loaded.sources, Some(&files)).render(&loaded.sources, false)
+    };
+    let graph = load(lanes, "").graph.expect("a graph");
+    let listed = stages::graph::lint::listed(&graph);
+    let all = ["beside.txt", "copied/", "kit.txt", "step.txt"];
+    assert_eq!(listed.iter().map(String::as_str).collect::<Vec<_>>(), all);
+    assert_eq!(found(lanes, &[]), "");
+    for path in all {
+        let said = found(lanes, &[path]);
+        assert!(
+            said.contains(&format!("`{path}` is not in the context")),
+            "{said}"
+        );
+        assert_eq!(said.matches("LK074").count(), 1, "{said}");
+    }
+    let allow = "lint = [{ allow = \"LK074\", why = \"made before\" }]\n";
+    let allowed = lanes.replace("name = \"run\"\n", &format!("name = \"run\"\n{allow}"));
+    assert_eq!(found(&allowed, &["step.txt"]), "");
+    assert!(
+        found(&allowed, &["kit.txt"]).contains("LK074"),
+        "its place is the kit"
+    );
+    let said = found(&allowed, &[]);
+    assert!(
+        said.contains("LK060"),
+        "an entry that allows nothing: {said}"
+    );
+}

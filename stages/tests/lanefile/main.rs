@@ -1,5 +1,6 @@
 //! Lane files on their way through the crate: to errors, and to LLB.
 
+mod change;
 mod checklist;
 mod common;
 mod discipline;
@@ -21,6 +22,7 @@ mod llb;
 mod messages;
 mod mounts;
 mod nasty;
+mod nasty_inputs;
 mod output;
 mod outputs;
 mod payloads;

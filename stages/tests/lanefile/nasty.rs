@@ -8,21 +8,21 @@ use stages::plan::rehearse;
 use crate::common::{load, rendered};
 
 /// A graph around some tables, with a lane that builds `out`.
-fn graph(tables: &str) -> String {
+pub(crate) fn graph(tables: &str) -> String {
     format!(
         "[graph]\nname = \"t\"\n[lane.l]\nplatform = \"linux/amd64\"\noutput.o = {{ stage = \"out\" }}\n{tables}"
     )
 }
 
 /// A step of `out` with these keys.
-fn step(keys: &str) -> String {
+pub(crate) fn step(keys: &str) -> String {
     graph(&format!(
         "[stage.out]\nfrom = {{ image = \"x\" }}\n[[stage.out.step]]\nname = \"s\"\n{keys}\n"
     ))
 }
 
 /// Everything that is wrong with a file, as `lanekit check` says it.
-fn wrong(text: &str) -> String {
+pub(crate) fn wrong(text: &str) -> String {
     let loaded = load(text, "");
     let Ok(graph) = &loaded.graph else {
         return rendered(&loaded);

@@ -17,6 +17,11 @@ const PINS: &str = include_str!("pictures/versions.env");
 
 /// A lane of a graph, with what is known of its builds.
 fn lane(graph: &Graph, target: &str, past: &Past) -> Lane {
+    lane_with(graph, target, past, graph::MOST_NODES)
+}
+
+/// The same, with so many nodes looked at for its pins and files.
+fn lane_with(graph: &Graph, target: &str, past: &Past, most: usize) -> Lane {
     let request = request(target, &[]);
     let (plan, facts) = plan(graph, &request).expect("a plan");
     let contents = |path: &str| Some(format!("digest of {path}"));
@@ -29,8 +34,9 @@ fn lane(graph: &Graph, target: &str, past: &Past) -> Lane {
         facts: &facts,
         contents: &contents,
         manifest: &manifest,
+        most,
     };
-    lane.levers = graph::levers(&lane, &levers);
+    (lane.levers, lane.unasked) = graph::levers(&lane, &levers);
     lane
 }
 
@@ -180,6 +186,49 @@ fn levers_say_what_impact_says() {
     assert_eq!(names(&host.seen), all);
     // What this lane has no step for moves nothing in it.
     assert!(!levers.contains_key(&(LeverKind::Pin, "CUDA_VERSION")));
+}
+
+#[test]
+fn a_lane_with_too_many_nodes_has_some_pins_and_files_and_says_how_many_are_left_out() {
+    let graph = load(LANES, PINS).graph.expect("a graph");
+    let of = |most: usize| {
+        let lane = lane_with(&graph, "arm64", &Past::default(), most);
+        let count = |kind| {
+            lane.levers
+                .iter()
+                .filter(|lever| lever.kind == kind)
+                .count()
+        };
+        let kinds = [
+            LeverKind::Pin,
+            LeverKind::File,
+            LeverKind::Arg,
+            LeverKind::Host,
+        ]
+        .map(count);
+        (kinds, lane.unasked)
+    };
+    let ([pins, files, args, hosts], none) = of(graph::MOST_NODES);
+    assert!(
+        pins > 2 && files > 2 && args > 0 && hosts > 0,
+        "{pins} {files} {args} {hosts}"
+    );
+    assert_eq!(none, 0);
+    // Room for nothing: what is cheap is there all the same.
+    let (found, left) = of(1);
+    assert_eq!(found, [0, 0, args, hosts]);
+    assert!(left >= pins + files, "{left}");
+    // Of four, two are files.
+    let nodes = {
+        let request = request("arm64", &[]);
+        let (plan, facts) = plan(&graph, &request).expect("a plan");
+        let options = ExecOptions::default();
+        keys::make("g", &request, &plan, &facts, &options, &|_| None)
+            .nodes
+            .len()
+    };
+    let ([_, some, ..], less) = of(4 * nodes);
+    assert_eq!((some, less), (2, left - 4));
 }
 
 /// Names that mean something to a language that a picture is written in.

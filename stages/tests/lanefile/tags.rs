@@ -3,7 +3,7 @@
 use ::llb::Digest;
 use stages::view::{TagRow, tags};
 
-use crate::common::{load, plan, plan_with, rendered, request};
+use crate::common::{facts, load, plan, plan_with, rendered, request};
 
 const LANES: &str = r#"
 [graph]
@@ -289,4 +289,177 @@ fn a_file_beside_a_bundle_may_hang_on_a_payload() {
         plan.unpublishable,
         ["payload `silent` is there, and has no `tag-part`"]
     );
+}
+
+const ARGS: &str = r#"
+[graph]
+name = "t"
+[arg.REF]
+default = "develop"
+about = "what of the app is built"
+[arg.MODE]
+about = "how"
+[arg.MIRROR]
+default = "https://a.example"
+about = "where downloads are"
+[arg.UNUSED_HERE]
+default = "1"
+about = "of another lane"
+[arg.DATE]
+stamp = true
+about = "when"
+[arg.SOURCE_DATE_EPOCH]
+about = "the date of the sources"
+[switch.old]
+default = false
+about = "the old branch"
+[git.app]
+url = "https://example.org/app.git"
+ref = "${arg.REF}"
+[git.lib]
+url = "https://example.org/lib-${switch.old}.git"
+[fetch.zlib]
+url = "${arg.MIRROR}/zlib.tar.gz"
+sha256 = "9a93b2b7dfdac77ceba5a558a580e74667dd6fede4585b91eefb60f03b72df23"
+[lane.l]
+platform = "linux/amd64"
+output.image = { stage = "out", tag = "app:1" }
+output.named = { stage = "out", tag = "app:${arg.REF}" }
+output.commit = { stage = "commit", tag = "app:commit" }
+output.fetched = { stage = "fetched", tag = "app:fetched" }
+output.lib = { stage = "lib", tag = "app:lib" }
+output.place = { stage = "lib", root = "/r", add = [{ from = "a", at = "${arg.MODE}" }], tag = "app:place" }
+[lane.other]
+platform = "linux/amd64"
+output.image = { stage = "other", tag = "app:other" }
+[stage.base]
+from = { image = "x" }
+[stage.app]
+from = "base"
+[[stage.app.step]]
+name = "build"
+args = ["MOD*", "SOURCE_DATE_EPOCH"]
+files = [{ git = "app", at = "/src" }]
+run = ["build"]
+[[stage.app.step]]
+name = "elsewhere"
+when = { lane.name = "other" }
+args = ["UNUSED_HERE"]
+run = ["build"]
+[stage.out]
+from = "app"
+image.labels.created = "${arg.DATE}"
+[stage.commit]
+from = "base"
+image.labels.revision = "${git.app.commit}"
+[stage.fetched]
+from = "base"
+[[stage.fetched.step]]
+name = "take"
+copy = { fetch = "zlib", to = "/" }
+[stage.lib]
+from = "base"
+tree = ["/r"]
+[[stage.lib.step]]
+name = "take"
+copy = { git = "lib", to = "/r" }
+[stage.other]
+from = "app"
+"#;
+
+#[test]
+fn an_argument_that_is_not_at_its_default_is_in_the_tag_or_there_is_none() {
+    let loaded = load(ARGS, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let built = |target: &str, args: &[(&str, &str)]| {
+        let (plan, _) = plan(graph, &request(target, args)).expect("a plan");
+        let stages::plan::PlannedOutput::Product { tag, .. } = plan.output else {
+            panic!()
+        };
+        match plan.unpublishable.as_slice() {
+            [] => tag.unwrap_or_default(),
+            why => why.join("; "),
+        }
+    };
+    let untold =
+        |name: &str| format!("argument `{name}` is not at its default, and no tag names it");
+    assert_eq!(built("l/image", &[]), "app:1");
+    assert_eq!(
+        built("l/image", &[("REF", "develop")]),
+        "app:1",
+        "its default"
+    );
+    // Whatever brings its value: the ref of a source, a pattern in `args`, a commit, a URL, a place.
+    assert_eq!(built("l/image", &[("REF", "v2")]), untold("REF"));
+    assert_eq!(
+        built("l/image", &[("MODE", "")]),
+        untold("MODE"),
+        "absent is not empty"
+    );
+    assert_eq!(built("l/commit", &[("REF", "v2")]), untold("REF"));
+    assert_eq!(
+        built("l/fetched", &[("MIRROR", "https://b.example")]),
+        untold("MIRROR")
+    );
+    assert_eq!(built("l/place", &[("MODE", "x")]), untold("MODE"));
+    let both = [("REF", "v2"), ("MODE", "fast")];
+    assert_eq!(
+        built("l/image", &both),
+        [untold("MODE"), untold("REF")].join("; ")
+    );
+    // Named by the tag; a stamp; the date of the sources; of a step that this lane does not have.
+    assert_eq!(built("l/named", &[("REF", "v2")]), "app:v2");
+    assert_eq!(built("l/image", &[("DATE", "today")]), "app:1");
+    assert_eq!(built("l/image", &[("SOURCE_DATE_EPOCH", "1")]), "app:1");
+    assert_eq!(built("l/image", &[("UNUSED_HERE", "2")]), "app:1");
+    assert_eq!(
+        built("other", &[("UNUSED_HERE", "2")]),
+        untold("UNUSED_HERE")
+    );
+    assert_eq!(built("l/fetched", &[("REF", "v2")]), "app:fetched");
+    // A switch in the URL of a source moves what is taken of it, too.
+    assert_eq!(
+        built("l/lib", &[("old", "true")]),
+        "switch `old` is true, and has no `tag-part`"
+    );
+}
+
+#[test]
+fn an_image_from_a_named_context_has_no_tag_unless_it_is_the_one_of_the_digest() {
+    // `came` is the digest of what a named context gave; without it none did.
+    let built = |image: &str, came: Option<&str>| {
+        let lanes = ARGS.replace("image = \"x\"", &format!("image = \"{image}\""));
+        let loaded = load(&lanes, "");
+        let graph = loaded.graph.as_ref().expect("a graph");
+        let request = request("l/fetched", &[]);
+        let selection = stages::plan::select(graph, &request).expect("a lane");
+        let mut facts = facts(&selection);
+        let fact = facts.images.values_mut().next().expect("an image");
+        fact.given = came.is_some();
+        if let Some(digest) = came {
+            fact.source = stages::plan::ImageSource::Registry {
+                reference: format!("mirror.example/x@sha256:{}", digest.repeat(32)),
+            };
+        }
+        let plan = stages::plan::plan(&selection, &facts).expect("a plan");
+        let stages::plan::PlannedOutput::Product { tag, .. } = plan.output else {
+            panic!()
+        };
+        assert_eq!(tag.is_none(), !plan.unpublishable.is_empty());
+        plan.unpublishable.join("; ")
+    };
+    let why = |image: &str| format!("a named context stands in for image `{image}`");
+    assert_eq!(built("x", None), "");
+    assert_eq!(built("x", Some("ef")), why("x"));
+    let pinned = format!("x@sha256:{}", "ef".repeat(32));
+    assert_eq!(built(&pinned, None), "");
+    assert_eq!(
+        built(&pinned, Some("ef")),
+        "",
+        "a mirror is no other content"
+    );
+    assert_eq!(built(&pinned, Some("01")), why(&pinned));
 }

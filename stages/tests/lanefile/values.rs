@@ -211,6 +211,20 @@ fn a_stage_of_a_slot_that_the_lane_passes_by_is_refused_by_name() {
     assert!(plan(graph, &request("l/base", &[])).is_ok());
 }
 
+/// What a lane takes for a slot is there by its name, even where no output of the lane needs it.
+#[test]
+fn a_stage_that_the_lane_takes_for_a_slot_may_be_asked_for() {
+    let text = slotted(ROWS, "")
+        + "\n[lane.bare]\nplatform = \"linux/amd64\"\noutput.image = { stage = \"base\" }\n";
+    let loaded = load(&text, "");
+    let Ok(graph) = &loaded.graph else {
+        panic!("{}", rendered(&loaded));
+    };
+    let named = |args: &[(&str, &str)]| plan(graph, &request("bare/patched", args));
+    assert!(named(&[]).is_ok());
+    assert!(named(&[("stock", "true")]).is_err());
+}
+
 #[test]
 fn slots_that_nothing_or_too_much_fills_are_refused() {
     let two =

@@ -319,6 +319,89 @@ floor = [{ inspected = { least = 1 } }]
     assert!(told.all(|line| !line.contains(" /")), "{found}");
 }
 
+/// Trees with patterns, file operations, and a tree over what is there already.
+const OPERATIONS: &str = r#"
+[graph]
+name = "t"
+[lane.amd64]
+platform = "windows/amd64"
+output.image = { stage = "out" }
+[stage.base]
+from = { image = "x" }
+env.PATH = { set = ['C:\Windows'] }
+[stage.a]
+from = "base"
+tree = ['C:\runtime\a*']
+[stage.out]
+from = "base"
+[[stage.out.step]]
+name = "some"
+copy = { stage = "a", from = 'C:\runtime\a*', to = 'C:\opt\' }
+[[stage.out.step]]
+name = "write"
+write = { path = 'C:\opt\note.txt', text = "a" }
+[[stage.out.step]]
+name = "mkdir"
+mkdir = { path = 'C:\opt\empty' }
+[[stage.out.step]]
+name = "delete"
+delete = { path = 'C:\opt\old' }
+[[stage.out.step]]
+name = "run"
+workdir = 'C:\opt'
+run = ["a"]
+"#;
+
+#[test]
+fn file_operations_have_the_paths_that_windows_has() {
+    let loaded = load(OPERATIONS, "");
+    let graph = loaded
+        .graph
+        .as_ref()
+        .unwrap_or_else(|_| panic!("{}", rendered(&loaded)));
+    let request = request("amd64", &[]);
+    let selection = stages::plan::select(graph, &request).expect("a lane");
+    let (plan, _) = plan(graph, &request)
+        .unwrap_or_else(|report| panic!("{}", report.render(&loaded.sources, false)));
+    insta::assert_snapshot!("operations", stages::view::plan_text(&selection, &plan));
+    let json = stages::view::plan_json(&selection, &plan).to_string();
+    assert!(json.contains(r#""cwd":"C:\\opt""#), "{json}");
+}
+
+#[test]
+fn errors_of_file_operations_and_patterns_have_the_paths_that_windows_has() {
+    let edits = [
+        (r"tree = ['C:\runtime\a*']", r"tree = ['C:\runtime\*\lib']"),
+        (
+            r"tree = ['C:\runtime\a*']",
+            r"tree = [{ at = 'C:\runtime\a*', only = ['x'] }]",
+        ),
+        (r"to = 'C:\opt\' }", r"to = 'C:\opt' }"),
+        (r"to = 'C:\opt\' }", r"to = 'C:\o*\' }"),
+        (r"path = 'C:\opt\note.txt'", r"path = 'C:\opt\*.txt'"),
+        (r"path = 'C:\opt\old'", r"path = 'C:\'"),
+        (
+            "from = \"base\"\n[[stage.out.step]]\nname = \"some\"",
+            "from = \"over\"\nadd = [\"b\"]\n[stage.b]\nfrom = \"base\"\ntree = ['C:\\put']\n[stage.over]\nfrom = \"base\"\n[[stage.over.step]]\nname = \"put\"\nwrite = { path = 'C:\\put\\x', text = \"x\" }\n[[stage.out.step]]\nname = \"some\"",
+        ),
+    ];
+    let mut all = String::new();
+    for (from, to) in edits {
+        assert!(OPERATIONS.contains(from), "{from}");
+        let found = wrong(&OPERATIONS.replacen(from, to, 1));
+        let mut told = found
+            .lines()
+            .filter(|line| !line.contains(" | ") || line.contains('^'));
+        assert!(
+            told.all(|line| !line.contains(" /") && !line.contains("`/")),
+            "{found}"
+        );
+        all += &found;
+        all += "\n";
+    }
+    insta::assert_snapshot!("operations_wrong", all);
+}
+
 fn wrong(text: &str) -> String {
     let loaded = load(text, "");
     let Ok(graph) = &loaded.graph else {

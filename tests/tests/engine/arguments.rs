@@ -195,6 +195,30 @@ fn what_engines_take_for_themselves_is_done_and_no_step_sees_it() {
     }
 }
 
+/// What the key manifest says of a cache's id (`is_of_place` in `stages/src/keys/make.rs`) is what the engine does.
+#[test]
+fn the_namespace_of_caches_is_in_a_key_where_the_id_of_a_shared_one_is_its_place() {
+    for engine in Setup::get().engines() {
+        for (id, sharing, in_key) in [
+            ("/cache", "shared", true),
+            ("/cache", "locked", false),
+            ("cache", "shared", false),
+        ] {
+            let word = nonce();
+            let example = example(&format!(
+                "cache = [{{ id = \"{id}\", at = \"/cache\", sharing = \"{sharing}\" }}]\n\
+                 run = [\"echo\", \"{word}\"]"
+            ));
+            let runs = |args: &[&str]| ran(&build(engine, &example, args).pass());
+            let case = format!("{id} {sharing} on {}", engine.kind);
+            assert!(runs(&[]) && !runs(&[]), "{case}");
+            let namespace = format!("BUILDKIT_CACHE_MOUNT_NS=a{word}");
+            assert_eq!(runs(&[&namespace]), in_key, "{case}");
+            assert!(!runs(&[&namespace]), "{case}");
+        }
+    }
+}
+
 #[test]
 fn a_result_has_parts_by_platform_as_the_caller_says() {
     for engine in Setup::get().engines() {

@@ -206,6 +206,71 @@ fn an_archive_and_a_repository_have_lane_file_and_files() {
 }
 
 #[test]
+fn what_a_context_by_url_lacks_is_named() {
+    // The engine reads the first line of the file before it knows of lanekit, unless it is told.
+    let ours = [
+        "--build-arg",
+        "BUILDKIT_SYNTAX=docker.io/lanekit/frontend:0.1",
+    ];
+    let both = |context: &str, input: &[u8], engine: &str, lanekit: &str| {
+        build(&[context], input).fail(engine);
+        build(&[&ours[..], &[context]].concat(), input).fail(lanekit);
+    };
+    let none = tar(&[("input.txt", "x")]);
+    let no_file = "open lanes.toml: no such file";
+    let no_lanes = "there is no lanes.toml";
+    both("-", &none, no_file, no_lanes);
+    if !here("contexts by URL") {
+        return;
+    }
+    let (example, server) = repository("x");
+    example.write("none.tar", &none);
+    both(&server.url("none.tar"), b"", no_file, no_lanes);
+    let git = |url: &str, says: &str| both(&server.url(url), b"", says, says);
+    git(
+        "graph.git#nowhere:sub",
+        "repository does not contain ref nowhere",
+    );
+    git("graph.git#main:nosub", "nosub: no such file or directory");
+    git("absent.git#main", "absent.git/' not found");
+    git("absent.tar", "invalid response status 404");
+}
+
+#[test]
+fn a_build_that_names_nothing_builds_the_default_or_lists_the_lanes() {
+    let two = LANES.replace(
+        "[stage.app]",
+        "[lane.m]\nplatform = \"linux/amd64\"\noutput.image = { stage = \"app\" }\n[stage.app]",
+    );
+    let example = Example::of("");
+    // As `docker buildx build .` finds it, without `--file`.
+    example.write("Dockerfile", &two);
+    let text = nonce();
+    example.write("input.txt", &text);
+    let directory = example.path().to_string_lossy().into_owned();
+    let base = format!("busybox:1.36=docker-image://{}", Setup::get().busybox);
+    let args = [
+        "--build-context",
+        &base,
+        "--output",
+        "type=cacheonly",
+        &directory,
+    ];
+    let bare = || buildx(&Setup::get().engine, &args, &[], b"");
+    bare()
+        .fail("which lane? the graph names no default")
+        .says("--target LANE, one of: l, m");
+    example.write(
+        "Dockerfile",
+        two.replace(
+            "name = \"contexts\"",
+            "name = \"contexts\"\ndefault = \"m\"",
+        ),
+    );
+    bare().pass(&text);
+}
+
+#[test]
 fn a_directory_a_repository_and_a_layout_can_be_started_from() {
     let lanes = LANES.replace("busybox:1.36", "base").replace(
         "run = [\"cat\", \"input.txt\"]",

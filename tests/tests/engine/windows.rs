@@ -1,5 +1,7 @@
 //! The lanes of `examples/windows-media`, as far as an engine on Linux can take them: it loads every
 //! vertex by our digest, refuses none, and asks for the first image. Nothing of Windows runs here.
+//! The engine with a graph driver is left out: the frontend that builds a definition as it is is made on one engine alone.
+//! Both load vertices by the same code, before any image store is asked.
 
 use std::collections::BTreeMap;
 

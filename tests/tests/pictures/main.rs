@@ -102,6 +102,22 @@ fn texts_are_read_and_stand_on_nothing_at_both_sizes_in_light_and_dark() {
     }
 }
 
+/// The bounds of `docs/decisions/0120-pictures.md`; `cargo xtask bench keys` holds the one of 5,000 steps.
+#[test]
+fn a_page_is_small_at_both_sizes_and_has_all_of_its_levers() {
+    for (sample, most) in [(&*FORTY, 256 << 10), (&*FOUR_HUNDRED, 1 << 20)] {
+        let page = std::fs::read_to_string(sample.page()).expect("a page");
+        println!("a page of {} bytes, of at most {most}", page.len());
+        assert!(page.len() <= most, "{} bytes", page.len());
+        assert!(page.contains("\"unasked\":0"));
+        let none = sample.components().iter().find(|component| {
+            let pin = format!("\"kind\":\"pin\",\"name\":\"{}\"", component.pin);
+            !page.contains(&pin)
+        });
+        assert!(none.is_none(), "no lever of {}", none.expect("one").pin);
+    }
+}
+
 /// Makes sure that every stage, gate and output can be read at once, by its name.
 fn is_seen_whole(page: &mut Page, what: &str) {
     let groups: BTreeSet<String> =

@@ -1,6 +1,6 @@
 //! What the lints see of the context in `--check`: the texts of scripts, and what is below directories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stages::graph::lint;
 use stages::ignore::Ignore;
@@ -8,9 +8,10 @@ use stages::lower;
 
 use super::super::Given;
 use super::super::context::Main;
-use super::super::files::{Read, Unread};
+use super::super::files::{Read, Unread, is_missing};
 use crate::gateway::bridge::{Bridge, Evaluate, Ref};
 use crate::gateway::error::Failure;
+use crate::gateway::join::join_all;
 
 /// How many names of a directory are asked for. What has more is not judged.
 const MOST: usize = 20_000;
@@ -29,13 +30,24 @@ pub(super) async fn looked_into(
     } = read;
     let wanted = lint::texts(&loaded.graph);
     let directories = lint::directories(&loaded.graph);
+    // Of what is sent for this alone: a whole directory is too much for a name.
+    let listed: BTreeSet<String> = lint::listed(&loaded.graph)
+        .into_iter()
+        .filter(|path| !path.ends_with('/') && ignore.is_none_or(|ignore| !ignore.takes(path)))
+        .collect();
     let (mut texts, mut below) = (BTreeMap::new(), BTreeMap::new());
-    if !(wanted.is_empty() && directories.is_empty()) {
+    let mut missing = BTreeSet::new();
+    if !(wanted.is_empty() && directories.is_empty() && listed.is_empty()) {
         let files = match &main.files {
             Some(files) => files.clone(),
             None => {
                 let plain = |path: &String| path.trim_end_matches('/').to_owned();
-                let paths: Vec<String> = wanted.union(&directories).map(plain).collect();
+                let paths = [&wanted, &directories, &listed].into_iter().flatten();
+                let paths: Vec<String> = paths
+                    .map(plain)
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect();
                 let session = given.opts.session_of("context");
                 lower::client_files(&paths, session, ignore)
                     .map_err(|error| Failure::new(error.to_string()))?
@@ -46,8 +58,16 @@ pub(super) async fn looked_into(
         let context = bridge
             .solve(definition.into(), Evaluate::Later, &[])
             .await?;
+        let stats = join_all(listed.iter().map(|path| bridge.stat(&context, path))).await;
+        for (path, stat) in listed.into_iter().zip(stats) {
+            match stat {
+                Err(failure) if is_missing(&failure) => drop(missing.insert(path)),
+                Err(failure) => return Err(failure.into()),
+                Ok(_) => {}
+            }
+        }
         for path in wanted {
-            // That one is missing, or no text, is said where it is used.
+            // That one is no text is said where it is used.
             let text = bridge.read_file(&context, &path, stages::file::MAX_FILE);
             if let Ok(text) = text.await {
                 texts.insert(path, text);
@@ -62,6 +82,7 @@ pub(super) async fn looked_into(
     let loaded = loaded.with_context(
         |path| texts.get(path).cloned(),
         |directory| below.get(directory).cloned(),
+        |path| missing.contains(path),
     )?;
     Ok(Read {
         loaded,

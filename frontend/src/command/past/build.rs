@@ -4,19 +4,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
-use stages::keys::Manifest;
+use stages::keys::{Manifest, SCHEMA};
 use stages::plan::{Facts, Request};
 
 use super::buildx::{Buildx, Scratch};
 use super::client::{Asked, Client, facts};
 use super::summary;
 use super::{Stop, print};
-use crate::ledger::{Ledger, Record, Run, record};
-use crate::progress::Progress;
+use crate::ledger::{Ledger, Record, Run, record, tells};
+use crate::progress::{Progress, Said};
 
 /// Where CI takes a job's summary from, in Markdown (GitHub Actions, Forgejo, Gitea).
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -87,7 +87,8 @@ impl Build {
             engine: options.engine,
             no_cache: options.no_cache,
         };
-        let run = build.keep(&asked, &client)?;
+        let ledger = Ledger::beside(&asked.file);
+        let run = build.keep(&ledger, &build.manifest(&client, &ledger)?)?;
         finish(&run, self.summary_md.as_ref())?;
         if ok {
             Ok(())
@@ -107,10 +108,13 @@ impl Recorded {
             Some(path) => serde_json::from_slice(&read(path)?)
                 .map_err(|error| Stop::Unable(format!("{}: {error}", path.display())))?,
         };
-        let mut progress = Progress::new(None);
-        for line in String::from_utf8_lossy(&read(&self.progress)?).lines() {
-            progress.line(line);
+        if !metadata.is_object() && !metadata.is_null() {
+            let path = self.metadata.as_deref().unwrap_or(Path::new("")).display();
+            return Err(Stop::Unable(format!(
+                "{path}: expected the object that --metadata-file of a build writes"
+            )));
         }
+        let progress = self.progress(&read(&self.progress)?)?;
         let client = self.asked.open()?;
         let build = Made {
             ok: !metadata.is_null(),
@@ -123,9 +127,58 @@ impl Recorded {
                 NoCache::Only(Vec::new())
             },
         };
-        let run = build.keep(&self.asked, &client)?;
+        let ledger = Ledger::beside(&self.asked.file);
+        let manifest = build.manifest(&client, &ledger)?;
+        // One that failed may have come to no step.
+        if build.ok && !manifest.nodes.is_empty() && !tells(&build.progress, &manifest) {
+            return Err(Stop::Unable(format!(
+                "{}: it is of another build: nothing in it is of lane {}",
+                self.progress.display(),
+                manifest.lane
+            )));
+        }
+        let run = build.keep(&ledger, &manifest)?;
         finish(&run, self.summary_md.as_ref())
     }
+
+    /// What the engine said, all of it: of half a build nothing right can be kept.
+    fn progress(&self, said: &[u8]) -> Result<Progress, Stop> {
+        let wrong = |why: String| Stop::Unable(format!("{}: {why}", self.progress.display()));
+        let mut progress = Progress::new(None);
+        for (number, line) in String::from_utf8_lossy(said).lines().enumerate() {
+            let told = progress.line(line);
+            // What buildx itself says begins otherwise.
+            if line.starts_with('{') && told.iter().any(|said| matches!(said, Said::Text(_))) {
+                let number = number + 1;
+                return Err(wrong(format!("line {number} is cut off or no JSON")));
+            }
+        }
+        if progress.vertices.is_empty() {
+            return Err(wrong(
+                "no step is in it: expected what `docker buildx build --progress=rawjson` writes to standard error".to_owned(),
+            ));
+        }
+        Ok(progress)
+    }
+}
+
+/// The manifest that a frontend of ours sent with a build.
+fn sent(metadata: &Value) -> Result<Option<Manifest>, Stop> {
+    let Some(sent) = metadata.get("frontend.lanekit.keys") else {
+        return Ok(None);
+    };
+    let wrong = |why: String| Stop::Unable(format!("frontend.lanekit.keys of the metadata: {why}"));
+    match sent["schema"].as_str() {
+        Some(SCHEMA) => {}
+        Some(other) => {
+            return Err(wrong(format!(
+                "found {other}, expected {SCHEMA}: the frontend is of another version than this lanekit"
+            )));
+        }
+        None => return Err(wrong(format!("expected {SCHEMA}, found no schema"))),
+    }
+    let manifest = serde_json::from_value(sent.clone());
+    manifest.map(Some).map_err(|error| wrong(error.to_string()))
 }
 
 /// Shows what a build did, and appends it to the file that was asked for, else to the summary of the CI job.
@@ -151,29 +204,27 @@ struct Made {
 }
 
 impl Made {
-    fn keep(&self, asked: &Asked, client: &Client) -> Result<Run, Stop> {
-        let ledger = Ledger::beside(&asked.file);
-        let manifest = self.manifest(client, &ledger)?;
+    fn keep(&self, ledger: &Ledger, manifest: &Manifest) -> Result<Run, Stop> {
         let no_cache = |name: &str| match &self.no_cache {
             NoCache::All => true,
             NoCache::Only(names) => names.iter().any(|one| one.eq_ignore_ascii_case(name)),
         };
         let build = Record {
-            manifest: &manifest,
+            manifest,
             progress: &self.progress,
             engine: self.engine.clone(),
             ok: self.ok,
             no_cache: &no_cache,
             metadata: &self.metadata,
         };
-        record(&ledger, &build).map_err(|error| Stop::Unable(format!("the ledger: {error}")))
+        let place = ledger.directory().display();
+        record(ledger, &build).map_err(|error| Stop::Unable(format!("the ledger {place}: {error}")))
     }
 
     /// What the frontend sent back, with the digests of files; where it sent nothing, with what the build before knew of
     /// images.
     fn manifest(&self, client: &Client, ledger: &Ledger) -> Result<Manifest, Stop> {
-        let sent = &self.metadata["frontend.lanekit.keys"];
-        if let Ok(mut manifest) = serde_json::from_value::<Manifest>(sent.clone()) {
+        if let Some(mut manifest) = sent(&self.metadata)? {
             if !manifest.nodes.is_empty() {
                 manifest.fill(&|path| client.contents.digest(path));
                 return Ok(manifest);

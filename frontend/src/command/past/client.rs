@@ -43,7 +43,7 @@ impl Asked {
         Ok(Client {
             directory: self.directory(),
             loaded: load(&self.file)?,
-            contents: DiskContents::new(&self.directory(), &self.file),
+            contents: DiskContents::open(&self.directory(), &self.file).map_err(Stop::Unable)?,
             request: Request {
                 target: self.target.clone(),
                 args: pairs(&self.args)?,
@@ -136,6 +136,7 @@ pub(super) fn facts(lookups: Lookups) -> Facts {
             source,
             config: image.config,
             os_version: image.os_version,
+            given: false,
         };
         (name, fact)
     };

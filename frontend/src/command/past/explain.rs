@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stages::keys::Kind;
 
-use super::{Stop, print};
+use super::{Stop, note, print};
 use crate::ledger::{Ledger, NodeRun, Run};
 use crate::progress::End;
 
@@ -35,7 +35,14 @@ impl Explain {
             self.lane.as_ref().is_none_or(|lane| run.lane == *lane)
                 && self.build.is_none_or(|number| run.number == number)
         };
-        let Some(run) = ledger.last(fits) else {
+        let (run, torn) = ledger.last(fits);
+        if torn > 0 {
+            note(&format!(
+                "{torn} of the newest builds in {} cannot be read, and are passed over: they are damaged, or of a newer lanekit",
+                ledger.directory().display()
+            ));
+        }
+        let Some(run) = run else {
             return Err(Stop::Unable(
                 "the ledger has no such build: `lanekit build` and `lanekit record` keep them"
                     .to_owned(),

@@ -94,7 +94,7 @@ impl GraphOf {
             let mut lane: Lane = graph::lane(&target, &plan, &manifest, &past);
             not_reached(&mut lane);
             let contents = |path: &str| client.contents.digest(path);
-            lane.levers = graph::levers(
+            (lane.levers, lane.unasked) = graph::levers(
                 &lane,
                 &Levers {
                     graph: &client.loaded.graph,
@@ -102,6 +102,7 @@ impl GraphOf {
                     facts: &facts,
                     contents: &contents,
                     manifest: &manifest,
+                    most: graph::MOST_NODES,
                 },
             );
             lanes.push(lane);
@@ -114,10 +115,14 @@ impl GraphOf {
     }
 }
 
-/// Every lane by its own name, or by the outputs that it has where the name stands for none of them.
+/// Every lane by its own name, or by the outputs that it has where the name stands for none of them; first the one that
+/// is built when the caller names none.
 fn all(graph: &Graph) -> Vec<String> {
-    let lanes = graph.lanes.iter();
+    let default = graph.table.default.as_ref().map(|name| name.value.as_str());
+    let mut lanes: Vec<_> = graph.lanes.iter().collect();
+    lanes.sort_by_key(|(name, _)| Some(name.as_str()) != default);
     lanes
+        .into_iter()
         .flat_map(|(name, lane)| {
             let setting = graph.setting(name, lane);
             let bare = graph.default_output(lane);

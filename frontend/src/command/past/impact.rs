@@ -3,21 +3,26 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::mem;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use stages::both;
+use stages::diag::suggest;
+use stages::graph::Graph;
 use stages::impact::{Impact, Known, impact};
 use stages::keys::{Draft, Lookups, Manifest};
-use stages::plan::{Facts, PIN};
+use stages::plan::{Facts, PIN, RESERVED};
+use stages::predefined::taken;
 
 use super::client::{Asked, Client, facts, pairs};
-use super::{Stop, WRONG, print};
+use super::{Stop, WRONG, note, print, times};
 use crate::ledger::{History, Ledger};
 
 /// What a change re-runs.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("change").args(["changes", "paths", "since"]).multiple(true).required(true)))]
 pub(in crate::command) struct ImpactOf {
     /// Arguments, switches or pins with the values that they would have
     #[arg(value_name = "NAME=VALUE")]
@@ -46,10 +51,13 @@ pub(in crate::command) struct ImpactOf {
     #[arg(long = "build-arg", value_name = "NAME=VALUE")]
     args: Vec<String>,
     /// How many steps the engine runs at a time
-    #[arg(long, default_value_t = 4, value_name = "N")]
-    workers: usize,
+    #[arg(long, default_value = "4", value_name = "N")]
+    workers: NonZeroUsize,
+    /// Seconds of steps that no build measured: {"steps": {"STAGE/STEP": {"seconds": 12.5}}}
+    #[arg(long, value_name = "FILE")]
+    seconds: Option<PathBuf>,
     /// Exit with 1 when what must run takes longer, by the times in the ledger
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = budget, allow_negative_numbers = true)]
     max_seconds: Option<f64>,
     /// How it is shown
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -61,6 +69,13 @@ enum Format {
     Text,
     Markdown,
     Json,
+}
+
+/// How long something may take, in seconds.
+fn budget(text: &str) -> Result<f64, String> {
+    let most = text.parse().ok();
+    let most = most.filter(|most: &f64| most.is_finite() && *most >= 0.0);
+    most.ok_or_else(|| "expected seconds: a number from 0 on".to_owned())
 }
 
 impl ImpactOf {
@@ -97,11 +112,31 @@ impl ImpactOf {
         for node in &old.nodes {
             past.known.add(&node.key, &node.own);
         }
-        let seconds = past.seconds.remove(&lane).unwrap_or_default();
-        let impact = impact(&old, &new, &past.known, &seconds, self.workers);
+        let mut seconds = match &self.seconds {
+            Some(path) => times::read(path, &client.loaded.graph)?,
+            None => BTreeMap::new(),
+        };
+        // What was measured here counts for more than what somebody wrote down.
+        seconds.extend(past.seconds.remove(&lane).unwrap_or_default());
+        let impact = impact(&old, &new, &past.known, &seconds, self.workers.get());
+        self.say_unseen(&asked.directory(), &old);
         // The process ends with this answer: to take a large graph apart first would only make people wait.
         mem::forget((client, old, new, past));
         Ok(impact)
+    }
+
+    /// Says which of the files no step sees: that nothing runs is then right, or the path is not.
+    fn say_unseen(&self, context: &Path, manifest: &Manifest) {
+        for path in self.paths.iter().filter(|path| !manifest.sees(path)) {
+            let there = match context.join(path).exists() {
+                true => "",
+                false => ", and the context has no such file",
+            };
+            note(&format!(
+                "no step of lane {} sees {path}{there}",
+                manifest.lane
+            ));
+        }
     }
 
     /// What was, and what would be.
@@ -144,6 +179,9 @@ impl ImpactOf {
             Err(stop) => return Some(Err(stop)),
         };
         for (name, value) in changes {
+            if let Err(stop) = is_known(&client.loaded.graph, &name) {
+                return Some(Err(stop));
+            }
             let name = match pins.contains_key(&name) {
                 true => format!("{PIN}{name}"),
                 false => name,
@@ -152,6 +190,21 @@ impl ImpactOf {
         }
         (request.args != client.request.args).then(|| client.draft(&request, facts))
     }
+}
+
+/// That something has this name, whose value a change could change.
+fn is_known(graph: &Graph, name: &str) -> Result<(), Stop> {
+    let args = graph.args.keys().chain(graph.switches.keys());
+    let names = args.chain(graph.pins.keys()).map(String::as_str);
+    // Of these the plan says what they are, and why they cannot be changed so.
+    let others = graph.hosts.contains_key(name) || name.starts_with(RESERVED);
+    if others || taken(name).is_some() || names.clone().any(|known| known == name) {
+        return Ok(());
+    }
+    let nearest = suggest(name, names);
+    Err(Stop::Unable(format!(
+        "`{name}` is no argument, switch or pin: {nearest}"
+    )))
 }
 
 /// What the ledger says of past builds.
@@ -171,12 +224,17 @@ impl Past {
         for (key, own) in histories.values().flat_map(History::keys) {
             known.add(key, own);
         }
-        let seconds = histories.iter();
-        let seconds = seconds.map(|(lane, history)| (lane.clone(), history.seconds()));
+        let (mut seconds, mut lookups) = (BTreeMap::new(), BTreeMap::new());
+        for (lane, history) in histories {
+            seconds.insert(lane.clone(), history.seconds());
+            // Another lanekit may have left it out.
+            let found = history.lookups.or_else(|| ledger.lookups(&lane));
+            lookups.extend(found.map(|found| (lane, found)));
+        }
         Self {
             known,
-            seconds: seconds.collect(),
-            lookups: ledger.all_lookups(),
+            seconds,
+            lookups,
         }
     }
 }
@@ -215,8 +273,17 @@ fn since(revision: &str, asked: &Asked, facts: &Facts) -> Result<Draft, Stop> {
         context: Some(checkout.place.join(&context)),
         ..asked.clone()
     };
-    let client = there.open()?;
-    client.draft(&client.request, facts)
+    if !there.file.exists() {
+        let file = file.display();
+        return Err(Stop::Unable(format!("--since: {revision} has no {file}")));
+    }
+    // What is wrong with it stands in no file that is here.
+    let of_then = |stop| match stop {
+        Stop::Wrong(wrong) => Stop::Wrong(wrong.of_revision(revision)),
+        other => other,
+    };
+    let client = there.open().map_err(of_then)?;
+    client.draft(&client.request, facts).map_err(of_then)
 }
 
 /// The files of a revision, gone when dropped.

@@ -326,6 +326,7 @@ static FROM: Table = Table {
     about: "What a stage starts with; one of the keys.",
     keys: &[&[
         key("image", Values, OPEN, "an image"),
+        key("pull", Word(&["always", "missing"]), Some("the engine's"), "where the image is looked for: in its registry, or in the engine's own store first"),
         key("slot", Text, OPEN, "what the lane has in this slot"),
     ]],
 };

@@ -63,10 +63,11 @@ pub(super) fn fetch(fields: &mut Fields<'_, '_>, span: Span, report: &mut Report
     let filename = fields.text("filename", report);
     let given = fields.text("sha256", report);
     let plain = |name: &str| !name.is_empty() && name != "." && name != "..";
-    if let Some(name) = filename
-        .as_ref()
-        .filter(|name| !plain(&name.value) || name.value.contains(['/', '\\']))
-    {
+    if let Some(name) = filename.as_ref().filter(|name| {
+        !plain(&name.value)
+            || name.value.contains(['/', '\\'])
+            || name.value.contains(char::is_control)
+    }) {
         report.push(
             Diagnostic::new(
                 rule::VALUE,

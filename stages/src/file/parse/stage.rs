@@ -81,6 +81,21 @@ fn shape(stage: &Stage, report: &mut Report) {
     }
 }
 
+/// Where an image is looked for; as without a word where that is said of none, or in another word.
+fn pull(word: &Text, of_image: bool, report: &mut Report) -> Pull {
+    let wrong = match (of_image, word.value.as_str()) {
+        (true, "always") => return Pull::Always,
+        (true, "missing") => return Pull::Missing,
+        (false, _) => {
+            Diagnostic::new(rule::VALUE, "`pull` is for images").at(&word.span, "of no image")
+        }
+        (true, other) => Diagnostic::new(rule::VALUE, format!("an image is not pulled `{other}`"))
+            .at(&word.span, "expected `always` or `missing`"),
+    };
+    report.push(wrong);
+    Pull::Engine
+}
+
 fn from(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<From> {
     let span = Span::new(source, value.span());
     match value.get_ref() {
@@ -97,8 +112,12 @@ fn from(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<From
             let mut fields = Fields::new(source, table, span.clone(), "`from`");
             let image = template(&mut fields, "image", report);
             let slot = fields.text("slot", report);
+            let pull = match fields.text("pull", report) {
+                None => Pull::Engine,
+                Some(word) => pull(&word, image.is_some(), report),
+            };
             let from = match (image, slot) {
-                (Some(image), None) => Some(From::Image(image)),
+                (Some(image), None) => Some(From::Image(image, pull)),
                 (None, Some(slot)) => Some(From::Slot(slot)),
                 _ => {
                     report.push(

@@ -7,6 +7,7 @@ mod allow;
 mod caches;
 mod conditions;
 mod layers;
+mod missing;
 mod patterns;
 mod pins;
 mod reads;
@@ -17,6 +18,7 @@ use super::{Graph, unused};
 use crate::diag::{Report, Sources};
 use crate::file::Files;
 
+pub use missing::listed;
 pub use patterns::directories;
 pub use pins::given;
 pub use scripts::texts;
@@ -34,7 +36,7 @@ struct Seen<'g> {
 /// What is doubtful in a graph, warnings and errors, without what the file allows, sorted by
 /// place. Which is which: [`crate::diag::Rule::warns`], [`Report::split`].
 ///
-/// `files` is what is seen of the context ([`texts`] and [`directories`] say what is wanted), as far as it
+/// `files` is what is seen of the context ([`texts`], [`directories`] and [`listed`] say what is wanted), as far as it
 /// is there; without it the lints that look into files are silent.
 #[must_use]
 pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
@@ -51,6 +53,7 @@ pub fn lint(graph: &Graph, sources: &Sources, files: Option<&Files>) -> Report {
     layers::check(&seen, &mut found);
     scripts::check(&seen, &mut found);
     patterns::check(&seen, &mut found);
+    missing::check(&seen, &mut found);
     let mut report = keep(graph, found.clone());
     // What was allowed before this was asked counts as used too.
     if !graph.lint.is_empty() {

@@ -41,6 +41,16 @@ impl Spelling {
         }
     }
 
+    /// The same as a text of the lane file has it: on Windows in '…', which leaves the `\` alone.
+    pub(in crate::plan) fn quoted(&self, path: &str) -> String {
+        let path = self.shown(path);
+        if self.is_windows() {
+            format!("'{path}'")
+        } else {
+            format!("\"{path}\"")
+        }
+    }
+
     /// What stands between the parts of a list such as PATH.
     pub(in crate::plan) fn separator(&self) -> &'static str {
         if self.is_windows() { ";" } else { ":" }

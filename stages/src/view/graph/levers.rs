@@ -22,12 +22,19 @@ pub struct Levers<'a> {
     pub contents: &'a Contents<'a>,
     /// The keys as they are.
     pub manifest: &'a Manifest,
+    /// How many nodes are looked at for all pins and files together: [`MOST_NODES`].
+    pub most: usize,
 }
 
-/// Everything that can be changed in a lane. A value is changed to another one of its form; one that has no other value
+/// For each pin and file the lane is planned anew, and what it moves is a list in the page. A lane of 400 steps has all of
+/// its levers; one of 5,000 has some hundred of 3,000, in seconds and a page of 4 MB, where all would be minutes and 14 MB.
+pub const MOST_NODES: usize = 1_000_000;
+
+/// Everything that can be changed in a lane, and how many pins and files more there are than it has room for: those
+/// `lanekit impact` can be asked for. A value is changed to another one of its form; one that has no other value
 /// with which the lane can be planned is left out.
 #[must_use]
-pub fn levers(lane: &Lane, with: &Levers<'_>) -> Vec<Lever> {
+pub fn levers(lane: &Lane, with: &Levers<'_>) -> (Vec<Lever>, usize) {
     let finder = Finder {
         with,
         known: Known::of(with.manifest),
@@ -36,10 +43,20 @@ pub fn levers(lane: &Lane, with: &Levers<'_>) -> Vec<Lever> {
     let mut found = Vec::new();
     found.extend(finder.args());
     found.extend(finder.switches());
-    found.extend(finder.pins());
-    found.extend(finder.files());
+    let (pins, files) = (finder.pins(), finder.files());
+    let room = with.most / with.manifest.nodes.len().max(1);
+    // Each kind has half of the room, and what the other one leaves.
+    let half = |other: usize| (room / 2).max(room.saturating_sub(other));
+    let (some_pins, some_files) = (half(files.len()), half(pins.len()));
+    found.extend(
+        pins.iter()
+            .take(some_pins)
+            .filter_map(|name| finder.pin(name)),
+    );
+    found.extend(files.iter().take(some_files).map(|path| finder.file(path)));
     found.extend(finder.hosts());
-    found
+    let left = pins.len().saturating_sub(some_pins) + files.len().saturating_sub(some_files);
+    (found, left)
 }
 
 /// The nodes by the ids of the manifest; a gate goes by what it inspects with and by what it asserts.
@@ -93,29 +110,33 @@ impl Finder<'_> {
             })
     }
 
-    fn pins(&self) -> impl Iterator<Item = Lever> {
-        let pins = self.with.graph.pins.iter();
-        let pins = pins.filter(|(name, _)| !self.with.graph.derived.contains_key(*name));
-        pins.filter_map(|(name, pin)| {
-            let others = others(&Form::Text, &pin.value);
-            let changed = others.iter().find_map(|value| {
-                let graph = self.with.graph.with_pin(name, value)?;
-                self.plan(&graph, self.with.request)
-            })?;
-            let lever = self.lever(LeverKind::Pin, name, Some(pin.value.clone()), &changed);
-            moves(&lever).then_some(lever)
-        })
+    fn pins(&self) -> Vec<&str> {
+        let names = self.with.graph.pins.keys();
+        let names = names.filter(|name| !self.with.graph.derived.contains_key(*name));
+        names.map(String::as_str).collect()
     }
 
-    fn files(&self) -> impl Iterator<Item = Lever> {
+    fn pin(&self, name: &str) -> Option<Lever> {
+        let now = &self.with.graph.pins.get(name)?.value;
+        let others = others(&Form::Text, now);
+        let changed = others.iter().find_map(|value| {
+            let graph = self.with.graph.with_pin(name, value)?;
+            self.plan(&graph, self.with.request)
+        })?;
+        let lever = self.lever(LeverKind::Pin, name, Some(now.clone()), &changed);
+        moves(&lever).then_some(lever)
+    }
+
+    fn files(&self) -> BTreeSet<&str> {
         let nodes = self.with.manifest.nodes.iter();
         let files = nodes.flat_map(|node| node.files.values());
-        let paths: BTreeSet<&str> = files.map(|file| file.path.as_str()).collect();
-        let paths = paths.into_iter().filter(|path| !path.is_empty());
-        paths.map(|path| {
-            let changed = self.with.manifest.with_changed_file(path);
-            self.lever(LeverKind::File, path, None, &changed)
-        })
+        let paths = files.map(|file| file.path.as_str());
+        paths.filter(|path| !path.is_empty()).collect()
+    }
+
+    fn file(&self, path: &str) -> Lever {
+        let changed = self.with.manifest.with_changed_file(path);
+        self.lever(LeverKind::File, path, None, &changed)
     }
 
     fn hosts(&self) -> impl Iterator<Item = Lever> {

@@ -253,6 +253,7 @@ impl Maker<'_> {
             critical: cost.critical,
             path,
             levers: Vec::new(),
+            unasked: 0,
         }
     }
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use dot::dot;
 pub use html::html;
 pub use layout::{Item, Layout, layout};
-pub use levers::{Levers, levers};
+pub use levers::{Levers, MOST_NODES, levers};
 pub use make::lane;
 pub use mermaid::mermaid;
 pub use svg::svg;
@@ -64,6 +64,8 @@ pub struct Lane {
     pub path: Vec<usize>,
     /// What could be changed.
     pub levers: Vec<Lever>,
+    /// How many pins and files more could be, which a lane of so many steps has no room for.
+    pub unasked: usize,
 }
 
 /// A build of the past.

@@ -240,22 +240,26 @@ pub(super) fn tag(lab: &Lab) {
 
 pub(super) fn metadata_file(lab: &Lab) {
     let file = lab.file("metadata");
-    let of = |target: &str| -> Value {
+    let of = |target: &str, ran: &str| -> Value {
         lab.build(&["--metadata-file", &file, "--target", target])
-            .pass("[app/say]");
+            .pass(ran);
         let text = fs::read_to_string(&file).expect("metadata");
         serde_json::from_str(&text).expect("JSON")
     };
-    let image = of("l/image");
     let verdict = |metadata: &Value| metadata["frontend.lanekit.publishable"].clone();
-    assert_eq!(verdict(&image)["publishable"], true);
+    let data = of("data-amd64/image", "[data");
+    assert_eq!(verdict(&data)["publishable"], true);
+    // Its base came by a named context, as in all of these builds.
+    let image = of("l/image", "[app/say]");
+    let why = "a named context stands in for image `busybox:1.36`";
+    assert_eq!(verdict(&image)["why"], serde_json::json!([why]));
     assert_eq!(image["frontend.lanekit.keys"]["lane"], "l");
     assert!(image["buildx.build.ref"].is_string(), "{image}");
     // What is no output is not made to go out.
-    let stage = verdict(&of("l/app"));
+    let stage = verdict(&of("l/app", "[app/say]"));
     assert_eq!(stage["publishable"], false);
-    let why = "stage `app` was asked for, which is no output of lane `l`";
-    assert_eq!(stage["why"], serde_json::json!([why]));
+    let no_output = "stage `app` was asked for, which is no output of lane `l`";
+    assert_eq!(stage["why"], serde_json::json!([why, no_output]));
 }
 
 pub(super) fn output(lab: &Lab) {

@@ -5,7 +5,8 @@ function buildPage(lane, open) {
   const { build } = lane;
   if (!build) {
     return [el("h2", {}, "No build is known"), el("p", { className: "soft" },
-      "`lanekit build` and `lanekit record` keep what builds did. Until then this page shows what would be built, and what a change would re-run.")];
+      el("code", {}, "lanekit build"), " and ", el("code", {}, "lanekit record"),
+      " keep what builds did. Until then this page shows what would be built, and what a change would re-run.")];
   }
   const steps = lane.nodes.filter((node) => node.kind === "step");
   const count = (state) => steps.filter((node) => node.state === state).length;
@@ -106,7 +107,8 @@ function changePage(lane, chosen, hover, choose, open) {
   const result = el("div", { id: "moved", "aria-live": "polite" });
   if (chosen) result.append(...moved(lane, chosen, open));
   const title = el("h2", {}, "What would a change re-run?");
-  return [title, el("p", { className: "soft" }, "Each entry is compared with the keys as they are now."), result, filter, none, list];
+  const more = lane.unasked ? ` ${lane.unasked} more pins and files are left to lanekit impact.` : "";
+  return [title, el("p", { className: "soft" }, `Each entry is compared with the keys as they are now.${more}`), result, filter, none, list];
 }
 
 /** What a lever moves. */
