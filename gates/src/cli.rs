@@ -215,14 +215,12 @@ fn run_gate(gate: &Gate, mut args: Parser) -> Result<Exit, Failure> {
     }
     let inspected = gate.inspect(&row, &roots, &loaded.policy.ask)?;
     let asserted = verdict::judge(&inspected, &loaded)?;
+    let json = report::canonical(&asserted)?;
     if let Some(file) = report_file.value {
-        report::write(&asserted, &file)?;
+        report::store(&json, &file)?;
     }
     say(&verdict::summary(&asserted));
-    let (exit, json) = (
-        verdict::exit(asserted.verdict),
-        report::canonical(&asserted)?,
-    );
+    let exit = verdict::exit(asserted.verdict);
     forms.write(&Merged::new(vec![asserted]), &json)?;
     Ok(exit)
 }

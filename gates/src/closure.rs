@@ -59,7 +59,7 @@ pub struct Copied {
 /// # Errors
 /// [`Failure::Unreadable`] when a directory is missing or something cannot be read.
 pub fn plan(row: &Row, root: &Root, from: &[Root], ask: &Ask) -> Result<Closure, Failure> {
-    let scanned = scan::tree(std::slice::from_ref(root), &Libraries)?;
+    let scanned = scan::tree(std::slice::from_ref(root), &Libraries::default())?;
     let Part { mut seen, facts } = scanned.part;
     let (mut libraries, fold, lists) = (facts, row.folds_case(), Lists::of(&row.os)?);
     let shelves = from
@@ -353,7 +353,7 @@ fn read(path: &Path, name: &Name) -> Result<Result<Library, String>, Failure> {
     let io = |e| Failure::io(&name.to_string(), &e);
     let file = File::open(path).map_err(io)?;
     let mut part = Part::default();
-    scan::one(&Libraries, name, Box::new(file), &mut part)?;
+    scan::one(&Libraries::default(), name, Box::new(file), &mut part)?;
     let damaged = part.seen.findings.first().map(|found| found.why.clone());
     Ok(match (damaged, part.facts.pop()) {
         (Some(why), _) => Err(why),

@@ -10,6 +10,8 @@ use object::read::{ReadCache, ReadCacheRange};
 
 pub use blocks::Blocks;
 
+use crate::format::memory::Raw;
+
 /// What a file or an inflated zip member is read through.
 pub trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
@@ -69,6 +71,14 @@ impl<'a> Watched<'a> {
     #[must_use]
     pub fn trouble(&self) -> Trouble {
         self.trouble.clone()
+    }
+}
+
+impl Raw for Watched<'_> {
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()> {
+        let mut input = self.clone();
+        input.seek(SeekFrom::Start(at)).ok()?;
+        input.read_exact(bytes).ok()
     }
 }
 

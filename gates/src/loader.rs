@@ -6,6 +6,7 @@
 //! in what the policy's `search` adds.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ pub enum Kind {
         /// What it imports.
         imports: Vec<Import>,
         /// What it exports.
-        exports: Option<Exports>,
+        exports: Option<Arc<Exports>>,
         /// Whether it has code.
         code: bool,
     },
@@ -79,7 +80,35 @@ pub fn dir(name: &[u8]) -> &[u8] {
 }
 
 /// Reads what every PE image and ELF file of a tree says to its loader.
-pub struct Libraries;
+#[derive(Default)]
+pub struct Libraries {
+    /// The exports that were read so far, by path and by name: perhaps those that an import means.
+    /// They save memory, and decide nothing.
+    read: RwLock<BTreeMap<Vec<u8>, Arc<Exports>>>,
+}
+
+impl Libraries {
+    fn supplier(&self, importer: &Name, dll: &[u8]) -> Option<Arc<Exports>> {
+        let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
+        let name = dll.to_ascii_lowercase();
+        let beside = beside(importer, &name);
+        read.get(&beside).or_else(|| read.get(&name)).cloned()
+    }
+
+    fn supply(&self, library: &Name, exports: Exports) -> Arc<Exports> {
+        let exports = Arc::new(exports);
+        let name = base(library.bytes()).to_ascii_lowercase();
+        let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        read.insert(beside(library, &name), Arc::clone(&exports));
+        read.insert(name, Arc::clone(&exports));
+        exports
+    }
+}
+
+/// The path of a name in a library's own directory.
+fn beside(library: &Name, name: &[u8]) -> Vec<u8> {
+    [dir(library.bytes()), b"/", name].concat()
+}
 
 impl Visit for Libraries {
     type Fact = Library;
@@ -99,7 +128,9 @@ impl Visit for Libraries {
                     return Ok(());
                 }
                 Ok(image) => {
-                    let imports = match image.imports() {
+                    let image = image.rows_from(&entry.raw);
+                    let supplier = |dll: &[u8]| self.supplier(entry.name, dll);
+                    let imports = match image.imports_of(supplier) {
                         Ok(imports) => imports,
                         Err(fault) => {
                             part.seen
@@ -108,7 +139,7 @@ impl Visit for Libraries {
                         }
                     };
                     let exports = match image.exports() {
-                        Ok(exports) => Some(exports),
+                        Ok(exports) => Some(self.supply(entry.name, exports)),
                         Err(fault) => {
                             part.seen
                                 .fault(rule::DAMAGED, entry.name, "export table", &fault);

@@ -368,7 +368,14 @@ pub fn canonical<T: Serialize>(report: &T) -> Result<Vec<u8>, Failure> {
 /// # Errors
 /// [`Failure::Unreadable`] when the file cannot be written.
 pub fn write<T: Serialize>(report: &T, path: &Path) -> Result<(), Failure> {
-    let bytes = canonical(report)?;
+    store(&canonical(report)?, path)
+}
+
+/// Writes a report's bytes.
+///
+/// # Errors
+/// [`Failure::Unreadable`] when the file cannot be written.
+pub fn store(bytes: &[u8], path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     fs::write(path, bytes).map_err(|e| Failure::io(&format!("{shown} cannot be written"), &e))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::exit::Failure;
 use crate::limit;
 use crate::name::Name;
+use crate::parallel::in_parallel;
 
 /// A directory (or a single file) to look at, and the name it goes by in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,69 +65,28 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
     let mut tree = Tree::default();
     let mut entries = 0;
     for root in roots {
-        let io = |path: &Path, e| {
-            Failure::io(
-                &Name::new(path.as_os_str().as_encoded_bytes()).to_string(),
-                &e,
-            )
-        };
-        let (mut files, mut bytes) = (0, 0);
-        // A root that is itself a link is meant; only below it links are not followed.
-        let meta = fs::metadata(&root.path).map_err(|e| io(&root.path, e))?;
-        let mut open = Vec::new();
-        if meta.is_dir() {
-            open.push((root.path.clone(), root.label.clone()));
-        } else if meta.is_file() {
-            let name = match root.path.file_name() {
-                Some(base) => root.label.join(&name_bytes(base)),
-                None => root.label.clone(),
-            };
-            (files, bytes) = (1, meta.len());
-            tree.files.push(File {
-                name,
-                also: Vec::new(),
-                path: root.path.clone(),
-                id: id(&meta),
-            });
-        } else {
-            return Err(Failure::Unreadable(format!(
-                "{}: neither a directory nor a file",
-                root.label
-            )));
-        }
-        while let Some((dir, name)) = open.pop() {
-            for entry in fs::read_dir(&dir).map_err(|e| io(&dir, e))? {
-                let entry = entry.map_err(|e| io(&dir, e))?;
-                entries += 1;
-                if entries > limit::TREE_ENTRIES {
-                    tree.cut = true;
-                    break;
-                }
-                let path = entry.path();
-                let name = name.join(&name_bytes(&entry.file_name()));
-                let kind = entry.file_type().map_err(|e| io(&path, e))?;
-                if kind.is_symlink() {
-                    let target = fs::read_link(&path).map_err(|e| io(&path, e))?;
-                    let target = name_bytes(target.as_os_str());
-                    tree.links.push(Link { name, target });
-                } else if kind.is_dir() {
-                    open.push((path, name));
-                } else if kind.is_file() {
-                    let meta = entry.metadata().map_err(|e| io(&path, e))?;
-                    files += 1;
-                    bytes += meta.len();
-                    tree.files.push(File {
-                        name,
-                        also: Vec::new(),
-                        path,
-                        id: id(&meta),
-                    });
-                } else {
-                    tree.special += 1;
-                }
+        let mut found = start(root)?;
+        let mut open = std::mem::take(&mut found.open);
+        // One level after the other, the directories of each on all cores.
+        while !open.is_empty() && !tree.cut {
+            let left = limit::TREE_ENTRIES - entries;
+            let listed = in_parallel(&open, |(path, name)| list(path, name, left))?;
+            open.clear();
+            for dir in listed {
+                entries += dir.entries;
+                tree.cut |= entries > limit::TREE_ENTRIES;
+                entries = entries.min(limit::TREE_ENTRIES);
+                open.extend(dir.open);
+                found.files.extend(dir.files);
+                tree.links.extend(dir.links);
+                tree.special += dir.special;
             }
         }
-        tree.roots.push((root.label.clone(), files, bytes));
+        let bytes = found.files.iter().map(|(_, bytes)| bytes).sum();
+        tree.roots
+            .push((root.label.clone(), found.files.len() as u64, bytes));
+        tree.files
+            .extend(found.files.into_iter().map(|(file, _)| file));
     }
     tree.files.sort_by(|a, b| a.name.cmp(&b.name));
     tree.links.sort_by(|a, b| a.name.cmp(&b.name));
@@ -143,6 +103,85 @@ pub fn walk(roots: &[Root]) -> Result<Tree, Failure> {
         }
     }
     Ok(tree)
+}
+
+/// What a directory, or a root, holds.
+#[derive(Default)]
+struct Listed {
+    entries: usize,
+    /// The directories in it.
+    open: Vec<(PathBuf, Name)>,
+    /// The files in it and their bytes.
+    files: Vec<(File, u64)>,
+    links: Vec<Link>,
+    special: u64,
+}
+
+impl Listed {
+    fn file(&mut self, path: PathBuf, name: Name, meta: &fs::Metadata) {
+        let file = File {
+            name,
+            also: Vec::new(),
+            path,
+            id: id(meta),
+        };
+        self.files.push((file, meta.len()));
+    }
+}
+
+/// Where a root begins: a directory, or one file.
+fn start(root: &Root) -> Result<Listed, Failure> {
+    // A root that is itself a link is meant; only below it links are not followed.
+    let meta = fs::metadata(&root.path).map_err(|e| io(&root.path, &e))?;
+    let mut listed = Listed::default();
+    if meta.is_dir() {
+        listed.open.push((root.path.clone(), root.label.clone()));
+    } else if meta.is_file() {
+        let name = match root.path.file_name() {
+            Some(base) => root.label.join(&name_bytes(base)),
+            None => root.label.clone(),
+        };
+        listed.file(root.path.clone(), name, &meta);
+    } else {
+        return Err(Failure::Unreadable(format!(
+            "{}: neither a directory nor a file",
+            root.label
+        )));
+    }
+    Ok(listed)
+}
+
+/// Lists one directory, of which at most `left` entries and one more count.
+fn list(dir: &Path, name: &Name, left: usize) -> Result<Listed, Failure> {
+    let mut listed = Listed::default();
+    for entry in fs::read_dir(dir).map_err(|e| io(dir, &e))? {
+        let entry = entry.map_err(|e| io(dir, &e))?;
+        listed.entries += 1;
+        if listed.entries > left {
+            break;
+        }
+        let path = entry.path();
+        let name = name.join(&name_bytes(&entry.file_name()));
+        let kind = entry.file_type().map_err(|e| io(&path, &e))?;
+        if kind.is_symlink() {
+            let target = fs::read_link(&path).map_err(|e| io(&path, &e))?;
+            let target = name_bytes(target.as_os_str());
+            listed.links.push(Link { name, target });
+        } else if kind.is_dir() {
+            listed.open.push((path, name));
+        } else if kind.is_file() {
+            let meta = entry.metadata().map_err(|e| io(&path, &e))?;
+            listed.file(path, name, &meta);
+        } else {
+            listed.special += 1;
+        }
+    }
+    Ok(listed)
+}
+
+fn io(path: &Path, error: &std::io::Error) -> Failure {
+    let name = Name::new(path.as_os_str().as_encoded_bytes());
+    Failure::io(&name.to_string(), error)
 }
 
 /// The bytes of a file name; on Windows, where names are UTF-16, their WTF-8.

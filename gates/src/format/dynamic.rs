@@ -263,7 +263,7 @@ fn table<'d, R: ReadRef<'d>>(
                 let aux: [u8; 16] = memory.bytes("a needed version", aux_at)?;
                 const WEAK: u16 = 2;
                 if u16_of(&aux, 4) & WEAK == 0 {
-                    memory.spend(file.len())?;
+                    memory.spend("a needed library", file.len())?;
                     out.needs
                         .push((file.clone(), text(u32_of(&aux, 8).into())?));
                 }

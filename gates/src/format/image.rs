@@ -3,21 +3,24 @@
 //! Every table is read for itself: one that cannot be read is an error, never an empty table.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use object::LittleEndian as LE;
 use object::pe;
 use object::read::ReadRef;
 use object::read::pe::{ImageNtHeaders, ImageOptionalHeader, optional_header_magic};
 
-use super::memory::{Memory, Span};
+use super::memory::{Memory, Raw, Span};
 use super::names::Names;
 use super::{Class, Fault};
 use crate::limit;
 
-/// Bytes that the names of exports get room for before one of them is read.
-const ROOM: usize = 1 << 20;
+thread_local! {
+    /// Room to read the names of one image's imports in: most of them are not kept.
+    static ROW: RefCell<Vec<u8>> = RefCell::default();
+}
 
 /// An opened image.
 pub struct Image<'d, R: ReadRef<'d>> {
@@ -78,10 +81,10 @@ impl std::fmt::Display for Symbol<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symbols {
     of: Arc<Table>,
+    /// What may supply them: names that it has are not kept twice.
+    supplier: Option<Arc<Exports>>,
     /// Its part of the entries.
     entries: Range<usize>,
-    /// The first of its names.
-    name: usize,
 }
 
 /// Everything that one image imports.
@@ -94,8 +97,11 @@ struct Table {
 /// How one thing is imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
-    /// By the next name, which had this place among the exports when the importer was linked.
-    Name(u16),
+    /// By a name. The two bytes before it are the place that it had among the exports when the
+    /// importer was linked.
+    Name(u32),
+    /// By the name that the supplier has at this place.
+    Supplied(u16),
     /// By number.
     Ordinal(u16),
 }
@@ -120,17 +126,31 @@ impl Symbols {
 
     /// Each of them, and the place that its name may have among the exports.
     pub fn hinted(&self) -> impl Iterator<Item = (Symbol<'_>, u16)> {
-        let mut at = self.name;
-        let entries = self.of.entries.get(self.entries.clone());
-        let entries = entries.unwrap_or_default().iter();
-        entries.map(move |entry| match entry {
-            Entry::Name(hint) => {
-                let name = self.of.names.get(at).unwrap_or_default();
-                at += 1;
-                (Symbol::Name(name), *hint)
+        let names = &self.of.names;
+        self.entries().map(|entry| match *entry {
+            Entry::Name(start) => (Symbol::Name(names.get(start)), names.hint(start)),
+            Entry::Supplied(place) => {
+                let name = self.supplier.as_ref().and_then(|s| s.name(place.into()));
+                (Symbol::Name(name.unwrap_or_default()), place)
             }
-            Entry::Ordinal(number) => (Symbol::Ordinal(*number), 0),
+            Entry::Ordinal(number) => (Symbol::Ordinal(number), 0),
         })
+    }
+
+    /// Those that a supplier does not have.
+    pub fn lacking<'s>(&'s self, supplier: &'s Arc<Exports>) -> impl Iterator<Item = Symbol<'s>> {
+        let same = self.supplier.as_ref();
+        let same = same.is_some_and(|known| Arc::ptr_eq(known, supplier));
+        let entries = self.entries().zip(self.hinted());
+        let open = entries.filter(move |(entry, _)| !same || !matches!(entry, Entry::Supplied(_)));
+        let open = open.map(|(_, open)| open);
+        let lacking = open.filter(|(symbol, hint)| supplier.find_near(symbol, *hint).is_none());
+        lacking.map(|(symbol, _)| symbol)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let entries = self.of.entries.get(self.entries.clone());
+        entries.unwrap_or_default().iter()
     }
 }
 
@@ -145,12 +165,13 @@ pub struct Exports {
     pub addresses: Vec<u32>,
     /// Those addresses that say where else it is: `OTHER.name` or `OTHER.#1`, by place.
     pub forwards: Vec<(u32, Box<[u8]>)>,
-    /// As the file has them: sorted, if its linker did its work.
     names: Names,
+    /// Where each name begins, as the file has them: sorted, if its linker did its work.
+    starts: Vec<u32>,
     /// The address of each name.
     places: Vec<u16>,
     /// The order of the names where they are not sorted.
-    order: Option<Vec<u32>>,
+    order: OnceLock<Option<Vec<u32>>>,
 }
 
 /// What one export is.
@@ -166,7 +187,8 @@ impl Exports {
     /// The names, in the file's order, and the places of their addresses.
     pub fn names(&self) -> impl Iterator<Item = (&[u8], u32)> {
         let places = self.places.iter().map(|place| u32::from(*place));
-        self.names.iter().zip(places)
+        let names = self.starts.iter().map(|start| self.names.get(*start));
+        names.zip(places)
     }
 
     /// The export that an import means.
@@ -181,15 +203,19 @@ impl Exports {
     pub fn find_near(&self, symbol: &Symbol<'_>, hint: u16) -> Option<Export<'_>> {
         let place = match symbol {
             Symbol::Name(name) => {
-                let near = usize::from(hint);
-                let at = match self.names.get(near) {
-                    Some(found) if found == *name => near,
-                    _ => self.search(name)?,
+                let at = match self.is(hint, name) {
+                    true => hint.into(),
+                    false => self.search(name)?,
                 };
                 u32::from(*self.places.get(at)?)
             }
             Symbol::Ordinal(number) => u32::from(*number).checked_sub(self.base)?,
         };
+        self.at(place)
+    }
+
+    /// What lies at a place of the addresses.
+    fn at(&self, place: u32) -> Option<Export<'_>> {
         if let Ok(at) = self.forwards.binary_search_by_key(&place, |(p, _)| *p) {
             return Some(Export::Forward(&self.forwards[at].1));
         }
@@ -199,16 +225,35 @@ impl Exports {
         }
     }
 
+    /// Whether the name at a place is this one.
+    fn is(&self, place: u16, name: &[u8]) -> bool {
+        let start = self.starts.get(usize::from(place));
+        start.is_some_and(|start| self.names.is(*start, name))
+    }
+
+    /// Whether the name at a place is this one, and leads somewhere.
+    fn has(&self, place: u16, name: &[u8]) -> bool {
+        let address = self.places.get(usize::from(place));
+        self.is(place, name) && address.is_some_and(|at| self.at((*at).into()).is_some())
+    }
+
+    /// The name at a place.
+    fn name(&self, place: usize) -> Option<&[u8]> {
+        Some(self.names.get(*self.starts.get(place)?))
+    }
+
     /// The place of a name among the names.
     fn search(&self, name: &[u8]) -> Option<usize> {
-        let sorted = |at: usize| match &self.order {
+        let order = self.order.get_or_init(|| self.order());
+        let sorted = |at: usize| match order {
             None => Some(at),
             Some(order) => usize::try_from(*order.get(at)?).ok(),
         };
-        let (mut low, mut high) = (0, self.names.len());
+        let (mut low, mut high) = (0, self.starts.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.names.get(sorted(middle)?)?.cmp(name) {
+            let start = self.starts.get(sorted(middle)?)?;
+            match self.names.get(*start).cmp(name) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return sorted(middle),
@@ -217,14 +262,16 @@ impl Exports {
         None
     }
 
-    /// Finds out whether the names are sorted.
-    fn sort(&mut self) {
-        let names = &self.names;
-        if (1..names.len()).any(|at| names.get(at - 1) > names.get(at)) {
-            let mut order: Vec<u32> = (0..).take(names.len()).collect();
-            order.sort_by_key(|at| names.get(usize::try_from(*at).unwrap_or(usize::MAX)));
-            self.order = Some(order);
+    /// The order of the names, unless they are sorted.
+    fn order(&self) -> Option<Vec<u32>> {
+        let (names, starts) = (&self.names, &self.starts);
+        if starts.is_sorted_by_key(|start| names.get(*start)) {
+            return None;
         }
+        let mut order: Vec<u32> = (0..).take(starts.len()).collect();
+        let start = |at: u32| usize::try_from(at).ok().and_then(|at| starts.get(at));
+        order.sort_by_key(|at| start(*at).map(|start| names.get(*start)));
+        Some(order)
     }
 }
 
@@ -241,30 +288,94 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
         }
     }
 
+    /// Reads rows of names from here: the same file.
+    #[must_use]
+    pub fn rows_from(mut self, raw: &'d dyn Raw) -> Self {
+        self.memory.rows_from(raw);
+        self
+    }
+
     /// What it imports: at load first, then delayed.
     ///
     /// # Errors
     /// A [`Fault`] when a table cannot be read.
     pub fn imports(&self) -> Result<Vec<Import>, Fault> {
+        self.imports_of(|_| None)
+    }
+
+    /// As [`Self::imports`], where the exports of a DLL may be known: of what it supplies the names
+    /// are there already. They are most of what a large tree imports.
+    ///
+    /// # Errors
+    /// Those of [`Self::imports`].
+    pub fn imports_of(
+        &self,
+        supplier: impl Fn(&[u8]) -> Option<Arc<Exports>>,
+    ) -> Result<Vec<Import>, Fault> {
         let mut found = Found {
             imports: Vec::new(),
-            table: Table::default(),
+            entries: Vec::new(),
             budget: limit::IMPORTS,
         };
         self.at_load(&mut found)?;
         self.delayed(&mut found)?;
-        let Found {
-            mut imports,
-            mut table,
-            ..
-        } = found;
-        table.entries.shrink_to_fit();
-        table.names.shrink();
-        let table = Arc::new(table);
-        for import in &mut imports {
+        found.entries.shrink_to_fit();
+        for import in &mut found.imports {
+            import.symbols.supplier = supplier(&import.dll);
+        }
+        let table = Arc::new(ROW.with_borrow_mut(|row| self.table(&mut found, row))?);
+        for import in &mut found.imports {
             import.symbols.of = Arc::clone(&table);
         }
-        Ok(imports)
+        Ok(found.imports)
+    }
+
+    /// What was found with names in place of their addresses; `row` is room to read in.
+    fn table(&self, found: &mut Found, row: &mut Vec<u8>) -> Result<Table, Fault> {
+        let what = "an imported name";
+        let mut entries = std::mem::take(&mut found.entries);
+        let named = entries.iter().filter_map(|entry| match entry {
+            Entry::Name(at) => Some(*at),
+            _ => None,
+        });
+        let starts: Vec<u32> = named.collect();
+        let first = self.memory.row(&starts, 2, row);
+        let mut names = Names::default();
+        for import in &found.imports {
+            let symbols = &import.symbols;
+            for entry in entries.get_mut(symbols.entries.clone()).unwrap_or_default() {
+                let Entry::Name(at) = *entry else { continue };
+                let at = u64::from(at);
+                let (hint, name) = match first {
+                    Some(first) => self.in_row(what, row, at - first)?,
+                    None => (self.memory.bytes(what, at - 2)?, self.name(what, at)?),
+                };
+                let place = u16::from_le_bytes(hint);
+                let supplied = |supplier: &Arc<Exports>| supplier.has(place, &name);
+                *entry = match symbols.supplier.as_ref().is_some_and(supplied) {
+                    true => Entry::Supplied(place),
+                    false => Entry::Name(names.push(&hint, &name)),
+                };
+            }
+        }
+        names.shrink();
+        Ok(Table { entries, names })
+    }
+
+    /// The name at a place of a row, and the two bytes before it.
+    fn in_row<'r>(
+        &self,
+        what: &str,
+        row: &'r [u8],
+        at: u64,
+    ) -> Result<([u8; 2], Cow<'r, [u8]>), Fault> {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let (before, rest) = row.split_at_checked(at).unwrap_or_default();
+        let end = memchr::memchr(0, rest).unwrap_or(rest.len());
+        let name = filled(what, &rest[..end])?;
+        self.memory.spend(what, name.len())?;
+        let hint = before.last_chunk().copied().unwrap_or_default();
+        Ok((hint, Cow::Borrowed(name)))
     }
 
     fn at_load(&self, found: &mut Found) -> Result<(), Fault> {
@@ -334,8 +445,7 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     /// The names and numbers in a list of thunks.
     fn thunks(&self, list: u32, base: u64, found: &mut Found) -> Result<Symbols, Fault> {
         let what = "a list of imported names";
-        let first = found.table.entries.len();
-        let name = found.table.names.len();
+        let first = found.entries.len();
         let width = if self.wide { 8 } else { 4 };
         let mut at = u64::from(list);
         loop {
@@ -361,8 +471,8 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                 if thunk == 0 {
                     return Ok(Symbols {
                         of: Arc::default(),
-                        entries: first..found.table.entries.len(),
-                        name,
+                        supplier: None,
+                        entries: first..found.entries.len(),
                     });
                 }
                 let entry = if thunk >> (8 * width - 1) == 1 {
@@ -371,20 +481,33 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
                     let hint = thunk.checked_sub(base).ok_or_else(|| {
                         Fault::Damaged("an imported name lies before the image".to_owned())
                     })?;
-                    self.hinted(hint, &mut found.table.names)?
+                    let name = hint.checked_add(2).and_then(|at| u32::try_from(at).ok());
+                    Entry::Name(name.ok_or_else(|| {
+                        Fault::Damaged(format!("an imported name at 0x{hint:x} lies in no section"))
+                    })?)
                 };
-                found.table.entries.push(entry);
+                found.entries.push(entry);
                 at += width as u64;
             }
         }
     }
 
-    /// A name behind the two bytes of its hint.
-    fn hinted(&self, at: u64, names: &mut Names) -> Result<Entry, Fault> {
-        let what = "an imported name";
-        let hint = u16::from_le_bytes(self.memory.bytes(what, at)?);
-        names.push(&self.name(what, at.saturating_add(2))?);
-        Ok(Entry::Name(hint))
+    /// The names at these addresses; of each address becomes where in them its name begins.
+    fn names(&self, what: &str, starts: &mut [u32]) -> Result<Names, Fault> {
+        let mut row = Vec::new();
+        if let Some(first) = self.memory.row(starts, 0, &mut row) {
+            for start in starts {
+                self.in_row(what, &row, u64::from(*start) - first)?;
+                *start -= u32::try_from(first).unwrap_or_default();
+            }
+            return Ok(Names::new(row));
+        }
+        let mut names = Names::default();
+        for start in starts {
+            *start = names.push(&[], &self.name(what, u64::from(*start))?);
+        }
+        names.shrink();
+        Ok(names)
     }
 
     /// What it exports; nothing when it has no table of exports.
@@ -408,9 +531,17 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
             count => self.memory.vec(what, at.into(), u64::from(count) * width),
         };
         let addresses: Vec<u32> = words_of(&list("the export addresses", addresses, count, 4)?);
-        let names = words_of(&list("the export names", names, named, 4)?);
+        let mut starts = words_of(&list("the export names", names, named, 4)?);
         let places = list("the export name places", places, named, 2)?;
         let (places, _) = places.as_chunks::<2>();
+        let places: Vec<u16> = places
+            .iter()
+            .map(|place| u16::from_le_bytes(*place))
+            .collect();
+        if let Some(place) = places.iter().find(|place| u32::from(**place) >= count) {
+            let text = format!("an exported name has place {place} of {count}");
+            return Err(Fault::Damaged(text));
+        }
         let mut exports = Exports {
             dll: match dll {
                 0 => Box::default(),
@@ -419,23 +550,11 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
             base,
             addresses,
             forwards: Vec::new(),
-            // Most linkers put the names into the directory, behind the tables.
-            names: Names::with_capacity(names.len(), (size as usize).min(ROOM)),
-            places: Vec::with_capacity(names.len()),
-            order: None,
+            names: self.names("an exported name", &mut starts)?,
+            starts,
+            places,
+            order: OnceLock::new(),
         };
-        for (name, place) in names.iter().zip(places) {
-            let name = self.name("an exported name", (*name).into())?;
-            exports.names.push(&name);
-            let place = u16::from_le_bytes(*place);
-            if u32::from(place) >= count {
-                let text = format!("an exported name has place {place} of {count}");
-                return Err(Fault::Damaged(text));
-            }
-            exports.places.push(place);
-        }
-        exports.names.shrink();
-        exports.sort();
         // An address inside the directory is a text: where else it is.
         for (place, address) in (0..).zip(&exports.addresses) {
             if (start..start.saturating_add(size)).contains(address) {
@@ -491,10 +610,16 @@ impl<'d, R: ReadRef<'d>> Image<'d, R> {
     /// A name, which may not be empty.
     fn name(&self, what: &str, at: u64) -> Result<Cow<'d, [u8]>, Fault> {
         let name = self.memory.text(what, at)?;
-        match name.is_empty() {
-            true => Err(Fault::Damaged(format!("{what} is empty"))),
-            false => Ok(name),
-        }
+        filled(what, &name)?;
+        Ok(name)
+    }
+}
+
+/// A name, which may not be empty.
+fn filled<'n>(what: &str, name: &'n [u8]) -> Result<&'n [u8], Fault> {
+    match name.is_empty() {
+        true => Err(Fault::Damaged(format!("{what} is empty"))),
+        false => Ok(name),
     }
 }
 
@@ -506,7 +631,8 @@ fn words_of(bytes: &[u8]) -> Vec<u32> {
 /// What was found of an image's imports so far.
 struct Found {
     imports: Vec<Import>,
-    table: Table,
+    /// Their names are addresses still.
+    entries: Vec<Entry>,
     /// How many more there may be.
     budget: usize,
 }
@@ -669,6 +795,84 @@ mod tests {
             let found: Vec<String> = imports[1].symbols.iter().map(|s| s.to_string()).collect();
             assert_eq!(found, names);
             assert_eq!(imports[0].symbols.iter().next(), Some(Symbol::Ordinal(5)));
+        }
+    }
+
+    /// So many names that they are read in one row.
+    fn many() -> Vec<&'static str> {
+        let names = (0..4_000).map(|n| format!("name{n:04}{}", "x".repeat(n % 31)));
+        names
+            .map(|name| &*Box::leak(name.into_boxed_str()))
+            .collect()
+    }
+
+    #[test]
+    fn a_row_of_exported_names_is_read_as_each_name_is() {
+        let export = |name| (name, fixture::Export::Code);
+        let pe = fixture::Pe {
+            exports: many().into_iter().map(export).collect(),
+            ..fixture::Pe::default()
+        };
+        let bytes = pe.dll(AMD64);
+        let exports = |bytes: &[u8]| Image::open(bytes).unwrap().exports();
+        let found = exports(&bytes).unwrap();
+        let names: Vec<&[u8]> = found.names().map(|(name, _)| name).collect();
+        let wanted: Vec<&[u8]> = many().into_iter().map(str::as_bytes).collect();
+        assert_eq!(names, wanted);
+        // An empty name among them is a fault, and one that is too long.
+        let at = |name: &[u8]| bytes.windows(name.len()).position(|w| w == name).unwrap();
+        let start = at(b"name2000x");
+        let mut empty = bytes.clone();
+        empty[start] = 0;
+        let fault = exports(&empty).unwrap_err();
+        assert!(fault.to_string().contains("name is empty"), "{fault}");
+        let mut long = bytes.clone();
+        let end = start + limit::NAME_BYTES + 1;
+        for byte in &mut long[start..end.min(bytes.len())] {
+            *byte = byte.saturating_add(u8::from(*byte == 0) * b'z');
+        }
+        assert!(exports(&long).is_err());
+    }
+
+    #[test]
+    fn names_that_a_supplier_has_are_the_same_as_if_they_were_kept() {
+        let export = |name: &&'static str| (*name, fixture::Export::Code);
+        let names = many();
+        let supplier = |names: &[&'static str]| {
+            let pe = fixture::Pe {
+                exports: names.iter().map(export).collect(),
+                ..fixture::Pe::default()
+            };
+            let bytes = pe.dll(AMD64);
+            Arc::new(Image::open(bytes.as_slice()).unwrap().exports().unwrap())
+        };
+        let (whole, part) = (supplier(&names), supplier(&names[1..]));
+        let pe = fixture::Pe {
+            imports: vec![("a.dll", [&["#2", "gone"], &names[..]].concat())],
+            ..fixture::Pe::default()
+        };
+        let mut bytes = pe.dll(AMD64);
+        // Hints as a linker writes them.
+        let mut at = 0;
+        for (place, name) in (0_u16..).zip(&names) {
+            let named = [name.as_bytes(), &[0]].concat();
+            at += memchr::memmem::find(&bytes[at..], &named).unwrap();
+            bytes[at - 2..at].copy_from_slice(&place.to_le_bytes());
+        }
+        let image = Image::open(bytes.as_slice()).unwrap();
+        let kept = image.imports().unwrap();
+        let known = image.imports_of(|dll| (dll == b"a.dll").then(|| Arc::clone(&whole)));
+        let known = known.unwrap();
+        assert!(known[0].symbols.hinted().eq(kept[0].symbols.hinted()));
+        assert!(
+            known[0].symbols.of.names.bytes() < 100,
+            "all names are kept"
+        );
+        for (exports, lacking) in [(&whole, vec!["gone"]), (&part, vec!["gone", names[0]])] {
+            for import in [&known[0], &kept[0]] {
+                let found = import.symbols.lacking(exports).map(|s| s.to_string());
+                assert_eq!(found.collect::<Vec<_>>(), lacking);
+            }
         }
     }
 

@@ -15,6 +15,10 @@ use crate::limit;
 
 /// Bytes that are read at a time.
 const PAGE: u64 = 16 << 10;
+/// Where the last of them ends, mostly.
+const TAIL: u64 = 512;
+/// How far apart names lie that are read in one row, at the most and on average.
+const APART: u64 = 1 << 10;
 
 /// A part of a file and where it lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,14 @@ pub struct Memory<'d, R: ReadRef<'d>> {
     last: Cell<(u64, &'d [u8])>,
     /// Bytes that names may still have.
     room: Cell<usize>,
+    /// Reads names into memory of theirs, where pages would hold them a second time.
+    raw: Option<&'d dyn Raw>,
+}
+
+/// A file that is read into memory of the reader's.
+pub trait Raw {
+    /// Fills `bytes` from a place of the file; nothing when it does not have them.
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()>;
 }
 
 impl<'d, R: ReadRef<'d>> Memory<'d, R> {
@@ -55,7 +67,13 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
             pages: RefCell::default(),
             last: Cell::default(),
             room: Cell::new(limit::NAMES_BYTES),
+            raw: None,
         }
+    }
+
+    /// Reads rows of names from here: the same file.
+    pub fn rows_from(&mut self, raw: &'d dyn Raw) {
+        self.raw = Some(raw);
     }
 
     /// The bytes at an address; `what` is for the message.
@@ -140,30 +158,64 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
     /// The bytes up to the next zero, where they are in the file if they lie there in one piece.
     ///
     /// # Errors
-    /// As [`Self::bytes`]; [`Fault::Limit`] when there is no zero for [`limit::NAME_BYTES`], or
-    /// when all names have more than [`limit::NAMES_BYTES`]: a table can name the same text a
-    /// million times.
+    /// As [`Self::bytes`] and [`Self::spend`].
     pub fn text(&self, what: &str, address: u64) -> Result<Cow<'d, [u8]>, Fault> {
         let near = self.near(address);
         let text = match memchr::memchr(0, near) {
             Some(end) => Cow::Borrowed(&near[..end]),
             None => self.long(what, address)?,
         };
-        self.spend(text.len())?;
+        self.spend(what, text.len())?;
         Ok(text)
     }
 
     /// Takes the bytes of a name from what all names together may have.
     ///
     /// # Errors
-    /// [`Fault::Limit`] when that is used up.
-    pub fn spend(&self, bytes: usize) -> Result<(), Fault> {
+    /// [`Fault::Limit`] when it has more than [`limit::NAME_BYTES`], or all names more than
+    /// [`limit::NAMES_BYTES`]: a table can name the same text a million times.
+    pub fn spend(&self, what: &str, bytes: usize) -> Result<(), Fault> {
+        if bytes > limit::NAME_BYTES {
+            let most = limit::NAME_BYTES;
+            return Err(Fault::Limit(format!(
+                "NAME_BYTES: {what} is longer than {most}"
+            )));
+        }
         let room = self.room.get().checked_sub(bytes).ok_or_else(|| {
             let most = limit::NAMES_BYTES;
             Fault::Limit(format!("NAMES_BYTES: names of more than {most} bytes"))
         })?;
         self.room.set(room);
         Ok(())
+    }
+
+    /// Reads into `text` all from the first of some names to the end of the last, and hands back
+    /// its address: theirs are `starts`, before each of them are `before` bytes that count. Nothing
+    /// when they do not lie together in the file; what is wrong with one then, [`Self::text`] says.
+    ///
+    /// Linkers write them one behind the other, so that one read has them all.
+    #[must_use]
+    pub fn row(&self, starts: &[u32], before: u64, text: &mut Vec<u8>) -> Option<u64> {
+        let first = u64::from(*starts.iter().min()?).checked_sub(before)?;
+        let last = u64::from(*starts.iter().max()?);
+        let span = self.span("", first).ok().filter(|_| self.apart)?;
+        let held = span.held.saturating_sub(first - span.address);
+        let reach = last - first;
+        let most = (starts.len() as u64 * APART + PAGE).min(limit::TABLE_PAGES as u64 * PAGE);
+        if reach < PAGE || reach >= held || reach > most {
+            return None;
+        }
+        let at = span.offset.checked_add(first - span.address)?;
+        let size = held.min(reach + TAIL).min(self.len.checked_sub(at)?);
+        text.resize(usize::try_from(size).ok()?, 0);
+        match self.raw {
+            Some(raw) => raw.read(at, text)?,
+            None => text.copy_from_slice(self.data.read_bytes_at(at, size).ok()?),
+        }
+        let reach = usize::try_from(reach).ok()?;
+        let end = memchr::memchr(0, text.get(reach..)?)?;
+        text.truncate(reach + end + 1);
+        Some(first)
     }
 
     /// [`Self::text`] piece by piece.
@@ -186,10 +238,7 @@ impl<'d, R: ReadRef<'d>> Memory<'d, R> {
                 None => out.extend_from_slice(piece),
             }
             if out.len() > limit::NAME_BYTES {
-                return Err(Fault::Limit(format!(
-                    "NAME_BYTES: {what} is longer than {}",
-                    limit::NAME_BYTES
-                )));
+                self.spend(what, out.len())?;
             }
             if end.is_some() {
                 return Ok(Cow::Owned(out));

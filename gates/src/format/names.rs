@@ -1,68 +1,65 @@
-//! Many names in one allocation: libraries have hundreds of thousands of them.
+//! Many names in one allocation, as files have them: libraries have hundreds of thousands of them.
 
-use std::ops::Range;
-
-/// Names in the order in which they were added.
+/// Text in which every name ends with a zero. A name is known by where it begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    bytes: Vec<u8>,
-    ends: Vec<u32>,
-}
+pub struct Names(Vec<u8>);
 
 impl Names {
-    /// No names, with room for `count` of them and their `bytes`.
+    /// Names as they lie in a file.
     #[must_use]
-    pub fn with_capacity(count: usize, bytes: usize) -> Self {
-        Self {
-            bytes: Vec::with_capacity(bytes),
-            ends: Vec::with_capacity(count),
-        }
+    pub const fn new(text: Vec<u8>) -> Self {
+        Self(text)
     }
 
-    /// Adds a name; [`limit::NAMES_BYTES`](crate::limit::NAMES_BYTES) keeps all of them far away
-    /// from 4 GiB.
-    pub fn push(&mut self, name: &[u8]) {
-        self.bytes.extend_from_slice(name);
-        self.ends
-            .push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+    /// Adds what stands before a name, and the name; hands back where it begins.
+    /// [`limit::NAMES_BYTES`](crate::limit::NAMES_BYTES) keeps all of them far away from 4 GiB.
+    pub fn push(&mut self, before: &[u8], name: &[u8]) -> u32 {
+        self.0.extend_from_slice(before);
+        let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        self.0.extend_from_slice(name);
+        self.0.push(0);
+        start
     }
 
-    /// How many there are.
+    /// The name that begins there; nothing where no name does.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.ends.len()
+    pub fn get(&self, start: u32) -> &[u8] {
+        let rest = self.from(start);
+        memchr::memchr(0, rest).map_or(rest, |end| &rest[..end])
     }
 
-    /// Whether there is none.
+    /// Whether this name begins there.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+    pub fn is(&self, start: u32, name: &[u8]) -> bool {
+        let rest = self.from(start).strip_prefix(name);
+        rest.and_then(<[u8]>::first) == Some(&0)
     }
 
-    /// The name at a place.
+    /// The two bytes before a name, as a number.
     #[must_use]
-    pub fn get(&self, place: usize) -> Option<&[u8]> {
-        self.bytes.get(self.range(place)?)
+    pub fn hint(&self, start: u32) -> u16 {
+        let before = usize::try_from(start).ok().and_then(|at| self.0.get(..at));
+        let hint = before.and_then(<[u8]>::last_chunk);
+        hint.copied().map_or(0, u16::from_le_bytes)
     }
 
-    /// All names.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.len()).filter_map(|place| self.get(place))
+    /// How many bytes they have.
+    #[must_use]
+    #[cfg(test)]
+    pub const fn bytes(&self) -> usize {
+        self.0.len()
     }
 
     /// Gives back the room that no name needs.
     pub fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.ends.shrink_to_fit();
+        self.0.shrink_to_fit();
     }
 
-    fn range(&self, place: usize) -> Option<Range<usize>> {
-        let start = match place.checked_sub(1) {
-            None => 0,
-            Some(before) => *self.ends.get(before)?,
-        };
-        let end = *self.ends.get(place)?;
-        Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    fn from(&self, start: u32) -> &[u8] {
+        let start = usize::try_from(start).ok();
+        start
+            .and_then(|start| self.0.get(start..))
+            .unwrap_or_default()
     }
 }
 
@@ -72,16 +69,18 @@ mod tests {
 
     #[test]
     fn names_come_back_as_they_went_in() {
-        let mut names = Names::with_capacity(3, 5);
-        assert!(names.is_empty() && names.get(0).is_none());
-        for name in [&b"one"[..], b"", b"three"] {
-            names.push(name);
-        }
+        let mut names = Names::default();
+        let all = [&b"one"[..], b"", b"three"];
+        let starts = all.map(|name| names.push(&[7, 1], name));
         names.shrink();
+        for (start, name) in starts.into_iter().zip(all) {
+            assert_eq!((names.get(start), names.hint(start)), (name, 0x107));
+            assert!(names.is(start, name) && !names.is(start, b"on"));
+        }
+        assert!(!names.is(starts[0], b"one\0"));
         assert_eq!(
-            names.iter().collect::<Vec<_>>(),
-            [&b"one"[..], b"", b"three"]
+            (names.get(99), names.is(99, b""), names.hint(99)),
+            (&b""[..], false, 0)
         );
-        assert_eq!((names.len(), names.get(3)), (3, None));
     }
 }

@@ -105,7 +105,7 @@ impl Check for Imports {
     type Demand = NoKeys;
 
     fn inspect(row: &Row, roots: &[Root], ask: &Ask) -> Result<Seen, Failure> {
-        let scanned = scan::tree(roots, &Libraries)?;
+        let scanned = scan::tree(roots, &Libraries::default())?;
         let Part { mut seen, facts } = scanned.part;
         let labels = roots
             .iter()

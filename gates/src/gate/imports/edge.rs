@@ -83,9 +83,8 @@ impl Edge<'_> {
                     ..
                 },
             ) => symbols
-                .hinted()
-                .filter(|(symbol, hint)| exports.find_near(symbol, *hint).is_none())
-                .map(|(symbol, _)| symbol.to_string())
+                .lacking(exports)
+                .map(|symbol| symbol.to_string())
                 .collect(),
             // A library without versions satisfies any: the loader only warns.
             (Wanted::Versions(versions), Kind::Elf(dynamic)) if !dynamic.defines.is_empty() => {
