@@ -118,6 +118,12 @@ impl<'a, 'i> Fields<'a, 'i> {
             .at(&self.span, format!("`{key}` is expected here"))
     }
 
+    /// That a list of words has nothing which runs.
+    pub(crate) fn no_command(&self, key: &str) -> Diagnostic {
+        let message = format!("`{key}` of {} has no command", self.what);
+        Diagnostic::new(rule::VALUE, message)
+    }
+
     /// A list of texts; absent is an empty list.
     pub(crate) fn texts(&mut self, key: &'static str, report: &mut Report) -> Vec<Text> {
         let entries = self.list(key, report);

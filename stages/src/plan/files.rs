@@ -95,8 +95,12 @@ fn pins(
     let path = place(planner, &file.at, env)?;
     let (mount, name) = path.rsplit_once('/')?;
     if mount.is_empty() {
+        let message = format!(
+            "nothing can be mounted at `{}`",
+            planner.spelling.shown("/")
+        );
         planner.report.push(
-            Diagnostic::new(rule::PATH, "nothing can be mounted at `/`")
+            Diagnostic::new(rule::PATH, message)
                 .at(&file.at.span, "expected a file in a directory"),
         );
         return None;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::ImageConfig;
 use super::build::{Inherited, Planner};
+use crate::diag::{Diagnostic, rule};
 use crate::file::{HealthTest, HealthTimes, Healthcheck, LaneText, Stage, When};
 use crate::text::{Template, ValueRef};
 
@@ -41,7 +42,7 @@ impl Planner<'_, '_> {
         if let Some(user) = texts.one(image.user.as_ref()) {
             config.user = user;
         }
-        if let Some(workdir) = texts.one(image.workdir.as_ref()) {
+        if let Some(workdir) = texts.path(image.workdir.as_ref()) {
             config.working_dir = workdir;
         }
         if let Some(entrypoint) = &image.entrypoint {
@@ -55,12 +56,12 @@ impl Planner<'_, '_> {
         if let Some(shell) = &image.shell {
             config.put("Shell", texts.list(shell).into());
         }
-        if let Some(signal) = texts.one(image.stop_signal.as_ref()) {
+        if let Some(signal) = texts.signal(image.stop_signal.as_ref()) {
             config.put("StopSignal", signal.into());
         }
         for entry in &image.volumes {
             if texts.here(entry.when.as_ref())
-                && let Some(volume) = texts.one(Some(&entry.text))
+                && let Some(volume) = texts.path(Some(&entry.text))
             {
                 config.member("Volumes", volume);
             }
@@ -86,6 +87,31 @@ impl Texts<'_, '_, '_> {
     fn one(&mut self, template: Option<&Template>) -> Option<String> {
         let report = &mut self.planner.report;
         self.planner.selection.fill(template?, self.env, report)
+    }
+
+    /// A text that is a path of the lane's system, as it was written: nobody reads a config but that system.
+    fn path(&mut self, template: Option<&Template>) -> Option<String> {
+        let text = self.one(template)?;
+        let Planner {
+            spelling, report, ..
+        } = &mut *self.planner;
+        spelling.absolute(&text, &template?.span, report)?;
+        Some(text)
+    }
+
+    fn signal(&mut self, template: Option<&Template>) -> Option<String> {
+        let text = self.one(template)?;
+        if is_signal(&text) {
+            return Some(text);
+        }
+        let message = format!("`{text}` is not a signal");
+        self.planner
+            .report
+            .push(Diagnostic::new(rule::VALUE, message).at(
+                &template?.span,
+                "expected a name or a number: SIGTERM, INT, 9",
+            ));
+        None
     }
 
     fn list(&mut self, templates: &[Template]) -> Vec<String> {
@@ -152,6 +178,28 @@ impl Texts<'_, '_, '_> {
         }
         made
     }
+}
+
+/// What an engine that runs the image takes for a signal; others would be found when a container ends.
+fn is_signal(text: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: [&str; 36] = [
+        "ABRT", "ALRM", "BUS", "CHLD", "CLD", "CONT", "FPE", "HUP", "ILL", "INT", "IO", "IOT", "KILL", "PIPE", "POLL", "PROF",
+        "PWR", "QUIT", "SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM",
+        "WINCH", "XCPU", "XFSZ", "RTMIN", "RTMAX",
+    ];
+    let name = text.to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    let number = |text: &str, most: u8| {
+        text.bytes().all(|b| b.is_ascii_digit())
+            && text.parse().is_ok_and(|n: u8| (1..=most).contains(&n))
+    };
+    let real_time = || match (name.strip_prefix("RTMIN+"), name.strip_prefix("RTMAX-")) {
+        (Some(up), _) => number(up, 15),
+        (_, Some(down)) => number(down, 14),
+        _ => false,
+    };
+    NAMES.contains(&name) || number(text, 64) || real_time()
 }
 
 impl ImageConfig {

@@ -251,9 +251,13 @@ pub(super) fn place(
         .spelling
         .absolute(&text, &template.span, &mut planner.report)?;
     if path == "/" {
-        planner.report.push(
-            Diagnostic::new(rule::PATH, "nothing can be mounted at `/`").at(&template.span, "here"),
+        let message = format!(
+            "nothing can be mounted at `{}`",
+            planner.spelling.shown("/")
         );
+        planner
+            .report
+            .push(Diagnostic::new(rule::PATH, message).at(&template.span, "here"));
         return None;
     }
     Some(path)

@@ -113,6 +113,81 @@ fn each_gets_one_error_at_its_place() {
 }
 
 #[test]
+fn a_word_of_nothing_and_a_config_that_no_engine_runs_are_refused() {
+    let tree = |tree: &str| {
+        step(&format!(
+            "run = [\"a\"]\n[stage.t]\nfrom = \"out\"\n{tree}\n"
+        ))
+    };
+    let image = |keys: &str| {
+        graph(&format!(
+            "[stage.out]\nfrom = {{ image = \"x\" }}\n[stage.out.image]\n{keys}\n"
+        ))
+    };
+    let windows = |text: String| {
+        text.replace("linux/amd64", "windows/amd64").replace(
+            "[stage.out]\n",
+            "[stage.out]\nenv.PATH = { set = ['C:\\'] }\n",
+        )
+    };
+    let rows = [
+        ("a tree of nothing", tree("tree = []")),
+        ("a step of no user", step("run = [\"a\"]\nuser = \"\"")),
+        (
+            "a script of no shell",
+            step("script = \"a\"\nshell = [\"\"]"),
+        ),
+        ("an entrypoint of nothing", image("entrypoint = [\"\"]")),
+        ("a shell without a word", image("shell = []")),
+        ("a shell of nothing", image("shell = [\"\", \"-c\"]")),
+        ("a user of nothing", image("user = \" \"")),
+        ("a working directory of nothing", image("workdir = \"\"")),
+        ("a working directory of none", image("workdir = \"app\"")),
+        (
+            "a working directory of another system",
+            windows(image("workdir = \"/app\"")),
+        ),
+        ("a volume of nothing", image("volumes = [\"\"]")),
+        ("a volume of none", image("volumes = [\"/data\", \"data\"]")),
+        ("a signal of nothing", image("stop-signal = \"\"")),
+        (
+            "a signal that there is not",
+            image("stop-signal = \"SIGQIUT\""),
+        ),
+        ("a number of no signal", image("stop-signal = \"65\"")),
+        ("a signal too far", image("stop-signal = \"RTMIN+16\"")),
+        ("a label of no name", image("labels = { \"\" = \"x\" }")),
+        (
+            "an annotation of no name",
+            image("annotations = { \"\" = \"x\" }"),
+        ),
+        (
+            "a mount over the drive",
+            windows(step("run = [\"a\"]\ncache = [{ id = \"a\", at = 'C:\\' }]")),
+        ),
+    ];
+    let mut text = String::new();
+    for (name, file) in rows {
+        let found = wrong(&file);
+        assert_eq!(found.matches("error[").count(), 1, "{name}: {found}");
+        text.push_str(&format!("== {name}\n{found}\n"));
+    }
+    insta::assert_snapshot!(text);
+    for keys in [
+        "entrypoint = []",
+        "cmd = [\"\"]",
+        "workdir = \"/app/\"",
+        "stop-signal = \"9\"",
+        "stop-signal = \"sigterm\"",
+        "stop-signal = \"RTMAX-14\"",
+    ] {
+        assert_eq!(wrong(&image(keys)), "nothing is wrong\n", "{keys}");
+    }
+    let windows = windows(image("workdir = 'C:\\app'\nvolumes = ['C:\\data']"));
+    assert_eq!(wrong(&windows), "nothing is wrong\n");
+}
+
+#[test]
 fn what_looks_odd_and_is_right_is_taken() {
     for file in [
         step("run = [\"sh\", \"-c\", \"echo ${HOME\"]"),

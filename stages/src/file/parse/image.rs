@@ -1,13 +1,15 @@
 //! `[stage.NAME.image]`: what only the product's config carries.
 
+use std::collections::BTreeMap;
+
 use toml::de::DeValue;
 
 use super::super::model::*;
 use super::super::read::{Fields, Text, wrong_type};
 use super::entry::{constants, entries, text};
-use super::{Value, template, templates};
+use super::{Value, template, templates, worded, words};
 use crate::diag::{Diagnostic, Report, SourceId, Span, rule};
-use crate::text::Dollar;
+use crate::text::{Dollar, Template};
 
 pub(super) fn image(source: SourceId, value: &Value<'_>, report: &mut Report) -> ImageTable {
     let Some(mut fields) = Fields::of(source, value, "`image`", report) else {
@@ -15,12 +17,12 @@ pub(super) fn image(source: SourceId, value: &Value<'_>, report: &mut Report) ->
     };
     let table = ImageTable {
         env: constants(&mut fields, "env", true, report),
-        labels: constants(&mut fields, "labels", false, report),
-        annotations: constants(&mut fields, "annotations", false, report),
-        entrypoint: templates(&mut fields, "entrypoint", Dollar::Shell, report),
+        labels: keyed(&mut fields, "labels", report),
+        annotations: keyed(&mut fields, "annotations", report),
+        entrypoint: words(&mut fields, "entrypoint", Dollar::Shell, report),
         cmd: templates(&mut fields, "cmd", Dollar::Shell, report),
-        shell: templates(&mut fields, "shell", Dollar::Ours, report),
-        user: template(&mut fields, "user", report),
+        shell: shell(&mut fields, report),
+        user: worded(&mut fields, "user", report),
         workdir: template(&mut fields, "workdir", report),
         stop_signal: template(&mut fields, "stop-signal", report),
         volumes: entries(&mut fields, "volumes", report),
@@ -35,6 +37,30 @@ pub(super) fn image(source: SourceId, value: &Value<'_>, report: &mut Report) ->
     };
     fields.finish(report);
     table
+}
+
+/// Labels or annotations: each has a name.
+fn keyed(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    report: &mut Report,
+) -> BTreeMap<String, LaneText> {
+    let mut all = constants(fields, key, false, report);
+    if let Some(empty) = all.remove("") {
+        let message = format!("an entry of `{key}` has no name");
+        report.push(Diagnostic::new(rule::VALUE, message).at(&empty.text.span, "what is this?"));
+    }
+    all
+}
+
+fn shell(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {
+    let words = words(fields, "shell", Dollar::Ours, report)?;
+    if let DeValue::Array(list) = fields.get("shell")?.get_ref()
+        && list.is_empty()
+    {
+        report.push(fields.no_command("shell").at(fields.span(), "here"));
+    }
+    Some(words)
 }
 
 /// `8080`, `8080/tcp`, `53/udp`, `9000/sctp`: with the protocol, as configs have it.
@@ -75,7 +101,7 @@ fn healthcheck(source: SourceId, value: &Value<'_>, report: &mut Report) -> Opti
     let cmd = templates(&mut fields, "cmd", Dollar::Shell, report);
     let script = fields
         .text("script", report)
-        .map(|text| crate::text::Template::parse(&text, Dollar::Shell, report));
+        .map(|text| Template::parse(&text, Dollar::Shell, report));
     let mut time = |key: &'static str, report: &mut Report| {
         let text = fields.text(key, report)?;
         duration(&text, report)

@@ -496,6 +496,31 @@ fn template(
         .map(|text| Template::parse(&text, Dollar::Ours, report))
 }
 
+/// A text that may be left out, but not empty.
+fn worded(fields: &mut Fields<'_, '_>, key: &'static str, report: &mut Report) -> Option<Template> {
+    fields.get(key)?;
+    let text = fields.need_text(key, report)?;
+    Some(Template::parse(&text, Dollar::Ours, report))
+}
+
+/// The words of a command, of which the first is what runs. Whether there need be any, the caller knows.
+fn words(
+    fields: &mut Fields<'_, '_>,
+    key: &'static str,
+    dollar: Dollar,
+    report: &mut Report,
+) -> Option<Vec<Template>> {
+    let words = templates(fields, key, dollar, report)?;
+    let list = fields.get(key)?.get_ref().as_array();
+    let first = list.and_then(|list| list.first());
+    let empty = first.is_some_and(|first| first.get_ref().as_str() == Some(""));
+    if let Some(first) = words.first().filter(|_| empty) {
+        let help = format!("{key} = [\"command\", \"argument\"]");
+        report.push(fields.no_command(key).at(&first.span, "empty").help(help));
+    }
+    Some(words)
+}
+
 fn templates(
     fields: &mut Fields<'_, '_>,
     key: &'static str,

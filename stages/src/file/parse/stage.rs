@@ -8,7 +8,7 @@ use super::condition::{attributes, when};
 use super::entry::constants;
 use super::env;
 use super::image::image;
-use super::{Names, Value, file_step, merge, mounts, sandbox, template, templates, tree};
+use super::{Names, Value, file_step, merge, mounts, sandbox, template, tree, worded, words};
 use crate::diag::{Diagnostic, Report, SourceId, Span, Spanned, rule};
 use crate::text::{ArgEntry, Dollar, Template};
 
@@ -164,7 +164,7 @@ fn step(source: SourceId, value: &Value<'_>, report: &mut Report) -> Option<Step
         .unwrap_or_default();
     let sandbox = sandbox::read(&mut fields, report);
     let workdir = template(&mut fields, "workdir", report);
-    let user = template(&mut fields, "user", report);
+    let user = worded(&mut fields, "user", report);
     let record = fields.boolean("record", report).unwrap_or_default();
     let through_entrypoint = fields.word("via", &VIA, report).unwrap_or_default();
     let span = fields.whole_span();
@@ -244,7 +244,7 @@ fn command(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Command> 
     let mut keys = vec!["run", "script", "command-line"];
     keys.extend(file_step::KEYS);
     keys.retain(|key| fields.get(key).is_some());
-    let shell = templates(fields, "shell", Dollar::Ours, report);
+    let shell = words(fields, "shell", Dollar::Ours, report);
     if shell.is_some() && keys != ["script"] {
         report.push(
             Diagnostic::new(rule::VALUE, "`shell` is what runs a `script`")
@@ -292,7 +292,8 @@ fn script(
     }
     if shell.as_ref().is_some_and(Vec::is_empty) {
         report.push(
-            Diagnostic::new(rule::VALUE, "`shell` of a step has no command")
+            fields
+                .no_command("shell")
                 .at(fields.span(), "this step")
                 .help("shell = [\"pwsh\", \"-File\"]: the script's path is put behind it"),
         );
@@ -304,22 +305,15 @@ fn script(
 }
 
 fn run(fields: &mut Fields<'_, '_>, report: &mut Report) -> Option<Vec<Template>> {
-    let run = templates(fields, "run", Dollar::Shell, report)?;
+    let run = words(fields, "run", Dollar::Shell, report)?;
     // A value or word of another type was reported already.
-    let DeValue::Array(words) = fields.get("run")?.get_ref() else {
-        return None;
-    };
-    let nothing = match words.first() {
-        None => Some((fields.span().clone(), "this step")),
-        Some(word) if word.get_ref().as_str() == Some("") => {
-            Some((Span::new(fields.source(), word.span()), "empty"))
-        }
-        Some(_) => None,
-    };
-    if let Some((span, label)) = nothing {
+    if let DeValue::Array(words) = fields.get("run")?.get_ref()
+        && words.is_empty()
+    {
         report.push(
-            Diagnostic::new(rule::VALUE, "`run` of a step has no command")
-                .at(&span, label)
+            fields
+                .no_command("run")
+                .at(fields.span(), "this step")
                 .help("run = [\"command\", \"argument\"]"),
         );
     }

@@ -5,12 +5,24 @@ use toml::de::DeValue;
 use super::super::model::TreeEntry;
 use super::super::read::{Fields, text_of};
 use super::{Value, template, templates, when};
-use crate::diag::{Report, SourceId};
+use crate::diag::{Diagnostic, Report, SourceId, Span, rule};
 use crate::text::{Dollar, Template};
 
 /// The entries: paths, or tables that say what of a directory it is.
 pub(super) fn entries(fields: &mut Fields<'_, '_>, report: &mut Report) -> Vec<TreeEntry> {
     let source = fields.source();
+    if let Some(value) = fields.get("tree")
+        && value
+            .get_ref()
+            .as_array()
+            .is_some_and(|list| list.is_empty())
+    {
+        report.push(
+            Diagnostic::new(rule::VALUE, "a tree of nothing is no product")
+                .at(&Span::new(source, value.span()), "name the paths")
+                .help("without `tree` the whole root is the product"),
+        );
+    }
     fields
         .list("tree", report)
         .into_iter()
