@@ -73,7 +73,7 @@ impl DiskContents {
     /// Whether nothing is at a path; a link to nothing is nothing.
     #[must_use]
     pub fn lacks(&self, path: &str) -> bool {
-        matches!(fs::metadata(self.root.join(path)), Err(error) if error.kind() == ErrorKind::NotFound)
+        matches!(fs::metadata(self.root.join(path)), Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
     }
 
     /// The paths of all that is below a directory, relative to it; nothing when it is not there.

@@ -128,6 +128,11 @@ fn a_file_that_is_listed_and_not_there_is_found_without_an_engine() {
         assert!(stderr.contains(&says), "{stderr}");
     }
     std::fs::write(files.path().join("build.sh"), ". lib/a.sh\n").unwrap();
+    // A file is no directory.
+    std::fs::write(files.path().join("lib"), "").unwrap();
+    let (code, _, stderr) = check();
+    assert!(code == Some(1) && stderr.contains("`lib/` is not in the context"));
+    std::fs::remove_file(files.path().join("lib")).unwrap();
     std::fs::create_dir(files.path().join("lib")).unwrap();
     assert_eq!(check().0, Some(0));
 }

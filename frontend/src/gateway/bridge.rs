@@ -24,7 +24,7 @@ use crate::generated::llb_bridge_client::LlbBridgeClient;
 /// How much of a file one message has, in bytes: well below what gRPC takes without being told.
 const PART: i64 = 2 << 20;
 /// Bits of a file's mode, as Go numbers them (`io/fs.FileMode`).
-const MODE_DIR: u32 = 1 << 31;
+pub(crate) const MODE_DIR: u32 = 1 << 31;
 /// Device, pipe, socket, character device, irregular.
 const MODE_SPECIAL: u32 = 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19;
 

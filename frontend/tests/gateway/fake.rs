@@ -301,12 +301,15 @@ impl Bridge {
         if path == "/" {
             return Ok(None);
         }
+        let files = local
+            .as_ref()
+            .and_then(|local| self.script.locals.get(local));
+        let below = format!("{path}/");
+        if files.is_some_and(|files| files.keys().any(|file| file.starts_with(&below))) {
+            return Ok(None);
+        }
         let file = match local {
-            Some(local) => self
-                .script
-                .locals
-                .get(&local)
-                .and_then(|files| files.get(path).cloned()),
+            Some(_) => files.and_then(|files| files.get(path).cloned()),
             None => self.script.made.get(path).cloned().map(Some),
         };
         file.ok_or_else(|| Status::unknown(format!("open {path}: no such file or directory")))

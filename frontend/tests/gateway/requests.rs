@@ -201,6 +201,46 @@ async fn what_a_lint_doubts_is_told_with_its_lines() {
     assert_eq!(text(&ran, "result.statuscode"), "1");
 }
 
+/// A directory that is listed and not there, or is a file, is found; nothing of those that are there is sent for it.
+#[tokio::test]
+async fn a_check_looks_for_directories_by_their_names() {
+    let lanes = r#"[graph]
+name = "t"
+[lane.amd64]
+platform = "linux/amd64"
+output.image = { stage = "app" }
+[stage.app]
+from = { image = "busybox:1.36" }
+[[stage.app.step]]
+name = "build"
+files = ["lib/", "lib/deep/er/", "old/", "file/", "left/"]
+run = ["ls", "lib"]
+"#;
+    let script = engine(lanes)
+        .file("context", "lib/deep/er/a", "")
+        .file("context", "file", "")
+        .file("context", ".dockerignore", "left\n");
+    let ran = run(script, &["requestid=frontend.lint"]).await;
+    let log = ran.fake.log();
+    let last = log.solves.last().unwrap().definition.clone().unwrap();
+    let sent = llb::view::text(&last);
+    let excluded = r#"["left","file/*","lib/*","!lib/deep/er","lib/deep/er/*","old/*"]"#;
+    assert!(
+        sent.contains(&format!("local.excludepatterns {excluded}"))
+            && sent.contains(r#"local.followpaths ["file","lib","lib/deep/er","old"]"#),
+        "{sent}"
+    );
+    // What the ignore file takes away is said by its own rule.
+    let said = json(&ran)["buildError"]["message"].to_string();
+    for path in ["old/", "file/"] {
+        assert!(
+            said.contains(&format!("`{path}` is not in the context")),
+            "{said}"
+        );
+    }
+    assert_eq!(said.matches("is not in the context").count(), 2, "{said}");
+}
+
 /// What lints say that look into the context: scripts that are followed, patterns that match nothing.
 #[tokio::test]
 async fn a_check_looks_into_the_context() {

@@ -19,7 +19,7 @@ mod step;
 mod tree;
 mod windows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::num::NonZeroU64;
 
@@ -212,6 +212,35 @@ pub fn client_files(
         .shared_key_hint("lanekit-context")
         .metadata(Metadata::named("[internal] load build context"));
     Ok(files.build())
+}
+
+/// Directories of the client's directory, with nothing of what is in them: enough to see whether they are there.
+///
+/// # Errors
+/// The session is empty or no id.
+pub fn client_directories(
+    paths: &BTreeSet<String>,
+    session: &str,
+    ignore: Option<&Ignore>,
+) -> Result<Output, Error> {
+    let emptied = paths.iter().flat_map(|path| {
+        // The last pattern that matches counts: what is below another directory of these comes after that one.
+        let back = paths.iter().any(|other| below(path, other));
+        let back = back.then(|| format!("!{path}"));
+        back.into_iter().chain([format!("{path}/*")])
+    });
+    let ignored = ignore.into_iter().flat_map(Ignore::patterns);
+    let names = Local::of_session("context", session)?
+        .follow(paths.iter().cloned())
+        .exclude(ignored.map(str::to_owned).chain(emptied))
+        .shared_key_hint("lanekit-directories")
+        .metadata(Metadata::named("[internal] look for directories"));
+    Ok(names.build())
+}
+
+fn below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Why something could not be lowered.

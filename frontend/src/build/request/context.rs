@@ -9,7 +9,7 @@ use stages::lower;
 use super::super::Given;
 use super::super::context::Main;
 use super::super::files::{Read, Unread, is_missing};
-use crate::gateway::bridge::{Bridge, Evaluate, Ref};
+use crate::gateway::bridge::{Bridge, Evaluate, MODE_DIR, Ref};
 use crate::gateway::error::Failure;
 use crate::gateway::join::join_all;
 
@@ -30,11 +30,11 @@ pub(super) async fn looked_into(
     } = read;
     let wanted = lint::texts(&loaded.graph);
     let directories = lint::directories(&loaded.graph);
-    // Of what is sent for this alone: a whole directory is too much for a name.
-    let listed: BTreeSet<String> = lint::listed(&loaded.graph)
+    // Of directories just their names are sent for this alone: all of one is too much to see whether it is there.
+    let (listed, whole): (BTreeSet<String>, BTreeSet<String>) = lint::listed(&loaded.graph)
         .into_iter()
-        .filter(|path| !path.ends_with('/') && ignore.is_none_or(|ignore| !ignore.takes(path)))
-        .collect();
+        .filter(|path| ignore.is_none_or(|ignore| !ignore.takes(path)))
+        .partition(|path| !path.ends_with('/') || directories.contains(path));
     let (mut texts, mut below) = (BTreeMap::new(), BTreeMap::new());
     let mut missing = BTreeSet::new();
     if !(wanted.is_empty() && directories.is_empty() && listed.is_empty()) {
@@ -58,14 +58,7 @@ pub(super) async fn looked_into(
         let context = bridge
             .solve(definition.into(), Evaluate::Later, &[])
             .await?;
-        let stats = join_all(listed.iter().map(|path| bridge.stat(&context, path))).await;
-        for (path, stat) in listed.into_iter().zip(stats) {
-            match stat {
-                Err(failure) if is_missing(&failure) => drop(missing.insert(path)),
-                Err(failure) => return Err(failure.into()),
-                Ok(_) => {}
-            }
-        }
+        missing.extend(absent(bridge, &context, listed).await?);
         for path in wanted {
             // That one is no text is said where it is used.
             let text = bridge.read_file(&context, &path, stages::file::MAX_FILE);
@@ -79,6 +72,20 @@ pub(super) async fn looked_into(
             }
         }
     }
+    if !whole.is_empty() {
+        let files = match &main.files {
+            Some(files) => files.clone(),
+            None => {
+                let plain = |path: &String| path.trim_end_matches('/').to_owned();
+                let session = given.opts.session_of("context");
+                lower::client_directories(&whole.iter().map(plain).collect(), session, ignore)
+                    .map_err(|error| Failure::new(error.to_string()))?
+            }
+        };
+        let definition = llb::Definition::new(&files).into();
+        let context = given.bridge.solve(definition, Evaluate::Later, &[]).await?;
+        missing.extend(absent(given.bridge, &context, whole).await?);
+    }
     let loaded = loaded.with_context(
         |path| texts.get(path).cloned(),
         |directory| below.get(directory).cloned(),
@@ -89,6 +96,28 @@ pub(super) async fn looked_into(
         vertex,
         made,
     })
+}
+
+/// Those paths at which nothing is; directories end with `/`, and a file is none.
+async fn absent(
+    bridge: &Bridge,
+    context: &Ref,
+    paths: BTreeSet<String>,
+) -> Result<Vec<String>, Failure> {
+    let stats = paths
+        .iter()
+        .map(|path| bridge.stat(context, path.trim_end_matches('/')));
+    let stats = join_all(stats).await;
+    let mut missing = Vec::new();
+    for (path, stat) in paths.into_iter().zip(stats) {
+        match stat {
+            Err(failure) if is_missing(&failure) => missing.push(path),
+            Err(failure) => return Err(failure),
+            Ok(stat) if path.ends_with('/') && stat.mode & MODE_DIR == 0 => missing.push(path),
+            Ok(_) => {}
+        }
+    }
+    Ok(missing)
 }
 
 /// The paths of all that is below a directory, relative to it; nothing when it is empty or not there.
