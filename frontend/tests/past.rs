@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -567,6 +568,94 @@ fn what_impact_cannot_answer_it_says() {
     graph.record(&ALL);
     let none = graph.run("impact LIB_VERSION=2 --max-seconds 0");
     assert_eq!(none.code, Some(1), "{}", none.err);
+}
+
+/// Files that are no graphs, and graphs that are none: an error with its place, in no time.
+#[test]
+fn files_that_are_no_graph_are_errors_of_impact() {
+    let circle = LANES.replace("from = \"base\"\ntree", "from = \"final\"\ntree");
+    let rows: [(&str, Vec<u8>, &str); 6] = [
+        (
+            "bytes",
+            vec![0x5b, 0x67, 0xff, 0x00, 0x9f],
+            "it is not text: byte 2 (line 1) is not UTF-8",
+        ),
+        ("nothing", Vec::new(), "a lane file has no `graph`"),
+        ("half", LANES[..90].into(), "error[LK001]: this is not TOML"),
+        (
+            "huge",
+            vec![b'#'; 50_000_000],
+            "lanes.toml has 50000000 bytes; at most 2097152 are read",
+        ),
+        (
+            "circle",
+            circle.into(),
+            "error[LK007]: stages consume each other in a circle",
+        ),
+        (
+            "a deep list",
+            format!("x = {}", "[".repeat(100_000)).into(),
+            "error[LK001]: this is not TOML",
+        ),
+    ];
+    for (name, bytes, says) in rows {
+        let graph = Graph::new();
+        fs::write(graph.path().join("lanes.toml"), bytes).unwrap();
+        let begun = Instant::now();
+        let said = graph.run("impact LIB_VERSION=2");
+        let wrong = if name == "huge" { 2 } else { 1 };
+        assert_eq!(said.code, Some(wrong), "{name}: {}", said.err);
+        assert!(said.err.contains(says), "{name}: {}", said.err);
+        assert_eq!(said.out, "", "{name}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{name}");
+    }
+    // What lies around the graph.
+    let graph = Graph::new();
+    for (file, bytes, words, code, says) in [
+        (
+            "versions.env",
+            &b"\xff"[..],
+            "LIB_VERSION=2",
+            1,
+            "versions.env cannot be read",
+        ),
+        (
+            "s.json",
+            b"[[[[",
+            "LIB_VERSION=2 --seconds s.json",
+            2,
+            "--seconds s.json: ",
+        ),
+        (
+            "s.json",
+            b"{\"steps\":{\"lib/build\":{\"seconds\":-1}}}",
+            "LIB_VERSION=2 --seconds s.json",
+            2,
+            "less than no time",
+        ),
+        (
+            "f",
+            b"",
+            "LIB_VERSION=2 --context f",
+            2,
+            "--context f is no directory",
+        ),
+        (
+            "f",
+            b"",
+            "LIB_VERSION=2 --context none",
+            2,
+            "--context none is no directory",
+        ),
+        ("f", b"", "--file= --target one", 2, "--file says nothing"),
+    ] {
+        graph.write("versions.env", "LIB_VERSION=1\nOTHER=1\n");
+        fs::write(graph.path().join(file), bytes).unwrap();
+        let said = graph.run(&format!("impact {words}"));
+        assert_eq!(said.code, Some(code), "{words}: {}{}", said.out, said.err);
+        assert!(said.err.contains(says), "{words}: {}", said.err);
+        assert_eq!(said.out, "", "{words}");
+    }
 }
 
 #[test]

@@ -40,6 +40,10 @@ pub(super) struct Client {
 impl Asked {
     /// Reads the lane file.
     pub(super) fn open(&self) -> Result<Client, Stop> {
+        if let Some(context) = self.context.as_ref().filter(|context| !context.is_dir()) {
+            let why = format!("--context {} is no directory", context.display());
+            return Err(Stop::Unable(why));
+        }
         Ok(Client {
             directory: self.directory(),
             loaded: load(&self.file)?,

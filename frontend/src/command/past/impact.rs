@@ -96,6 +96,9 @@ impl ImpactOf {
     }
 
     fn find(&self) -> Result<Impact, Stop> {
+        if self.paths.iter().any(String::is_empty) {
+            return Err(Stop::Unable("--file says nothing".to_owned()));
+        }
         let asked = Asked {
             target: self.target.clone(),
             file: self.file.clone(),
