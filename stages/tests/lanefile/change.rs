@@ -36,7 +36,7 @@ impl Way<'_> {
     }
 
     /// The LLB, without the lines that vertices are from.
-    fn llb(&self) -> String {
+    pub(crate) fn llb(&self) -> String {
         let loaded = load(self.lanes, self.pins);
         let request = request(self.lane, self.args);
         let lowered = lower(&loaded, &request, &Caps::all()).expect("LLB");

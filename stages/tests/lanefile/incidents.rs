@@ -360,6 +360,52 @@ fn i04_a_path_of_windows_is_no_path_of_the_context() {
     );
 }
 
+/// Whatever of another vertex a Windows lane takes is named with `/` in its ops: the path that stopped a chain cannot be made.
+#[test]
+fn i04_no_op_of_a_windows_lane_selects_by_a_path_of_windows() {
+    let lanes = r#"
+[graph]
+name = "t"
+[lane.winamd64]
+platform = "windows/amd64"
+output.image = { stage = "out" }
+[stage.modules]
+from = { image = "windows:2025" }
+env.PATH = { set = ['C:\Windows'] }
+tree = ['C:\bkmods']
+[[stage.modules.step]]
+name = "make"
+run = ["make"]
+[stage.out]
+from = "modules-root"
+[[stage.out.step]]
+name = "build"
+files = [{ from = "scripts/Build.ps1", at = 'C:\scripts' }]
+uses = [{ stage = "modules", sub = 'C:\bkmods\common' }]
+run = ["build"]
+[[stage.out.step]]
+name = "copy"
+copy = { stage = "modules", from = 'C:\bkmods\x.psm1', to = 'C:\modules\' }
+[stage.modules-root]
+from = { image = "windows:2025" }
+env.PATH = { set = ['C:\Windows'] }
+"#;
+    let llb = Way {
+        lanes,
+        pins: "",
+        ..PLAIN
+    }
+    .llb();
+    for taken in [" at /bkmods/common read-only", ":/bkmods/x.psm1 to "] {
+        assert!(llb.contains(taken), "{llb}");
+    }
+    // Of what is taken stands ` at PATH` in a mount, and `#1.0:PATH` in a file operation.
+    for place in [" at C:", " at \\", ".0:C:", ".0:\\"] {
+        assert!(!llb.contains(place), "{llb}");
+    }
+    insta::assert_snapshot!("i04_llb", llb);
+}
+
 #[test]
 fn i05_nothing_of_a_cache_server_outlives_its_step_in_a_key() {
     // Counters are read in the step that has the cache: its directory is in no key.
@@ -398,6 +444,14 @@ fn i06_what_was_evicted_is_told_from_what_changed() {
         let why = Builds::new(&before, after, &ran).why(node);
         format!("{node}: {}\n", why.line())
     };
+    // What was evicted is the same vertex, so nothing that was built of it is lost: only what changed is another.
+    let pins = PINS.replace("OPENCV_VERSION=5.0", "OPENCV_VERSION=5.1");
+    let other = Way {
+        pins: &pins,
+        ..PLAIN
+    };
+    assert_eq!(PLAIN.llb(), Way { ..PLAIN }.llb());
+    assert_ne!(PLAIN.llb(), other.llb());
     let same = why(&before, "opencv/build") + &why(&before, "ffmpeg/build");
     let other = why(&after, "opencv/build") + &why(&after, "ffmpeg/build");
     insta::assert_snapshot!(
@@ -414,6 +468,13 @@ fn i07_an_argument_that_nothing_declares_is_refused() {
         "{found}"
     );
     insta::assert_snapshot!("i07", found);
+    // The one that is declared is no word that goes nowhere: it is in the step's ops.
+    let args = &[("OPENCV_LINK_CHAIN_FFMPEG", "on")];
+    let has = Way { args, ..PLAIN }.has("OPENCV_LINK_CHAIN_FFMPEG=on");
+    assert_eq!(
+        has,
+        "\"[opencv/build] build-opencv\"\n  env OPENCV_LINK_CHAIN_FFMPEG=on\n"
+    );
 }
 
 #[test]
@@ -446,6 +507,18 @@ fn i10_two_arguments_that_became_one_name_are_refused() {
     );
     assert!(found.contains("LK009"), "{found}");
     insta::assert_snapshot!("i10", found);
+    // Given as two they are two, and a comma is of the value.
+    let args = &[
+        ("OPENCV_CUDA_LAUNCHER", "sccache,1"),
+        ("OPENCV_LINK_CHAIN_FFMPEG", "1"),
+    ];
+    let two = Way { args, ..PLAIN };
+    for env in [
+        "SCCACHE_CUDA_LAUNCHER=sccache,1",
+        "OPENCV_LINK_CHAIN_FFMPEG=1",
+    ] {
+        assert!(two.has(env).contains(&format!("env {env}\n")), "{env}");
+    }
 }
 
 #[test]
@@ -583,6 +656,20 @@ fn i18_a_pin_cannot_stand_for_the_target() {
         "{found}"
     );
     insta::assert_snapshot!("i18", found);
+    // And as a pin of others, of that very name, it changes nothing: steps for arm64 are for arm64.
+    let pins = format!("{PINS}UBUNTU_TARGET=amd64\nWINDOWS_TARGET_ARCH=amd64\n");
+    let lanes = LANES.replace("\"!UBUNTU_*\"", "\"!UBUNTU_*\", \"!WINDOWS_TARGET_ARCH\"");
+    let arm64 = Way {
+        lane: "winarm64",
+        ..PLAIN
+    };
+    let pinned = Way {
+        lanes: &lanes,
+        pins: &pins,
+        ..arm64
+    };
+    assert!(!pinned.has("WINDOWS_TARGET_ARCH=arm64").is_empty());
+    assert_eq!(pinned.llb(), arm64.llb());
 }
 
 #[test]
