@@ -25,6 +25,7 @@ compile() {
         # shellcheck disable=SC2086
         clang $flags "-DVERSION=\"$VERSION\"" -c "$source" -o "$new"
         mv "$new" "/cache/$key"
+        [ "${MEDIA_CACHE_LOG:-off}" = off ] || echo "compiled: $source $key"
     fi
     cp "/cache/$key" "$object"
 }
