@@ -63,6 +63,14 @@ pub fn parse_pins(sources: &Sources, id: SourceId, report: &mut Report) -> Pins 
             );
             continue;
         }
+        if value.contains('\r') {
+            let message = format!("the value of `{name}` holds the end of a line");
+            report.push(
+                Diagnostic::new(rule::PINS, message)
+                    .at(&span, "a carriage return alone ends no line here"),
+            );
+            continue;
+        }
         let value = unquote(value).to_owned();
         if let Some(first) = pins.get(name) {
             report.push(

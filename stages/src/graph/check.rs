@@ -14,6 +14,10 @@ use crate::text::{ArgEntry, Template, ValueRef};
 
 pub(super) fn names(graph: &Graph, report: &mut Report) {
     namespaces(graph, report);
+    let lanes = graph.lanes.iter().map(|(name, lane)| (name, &lane.span));
+    spelled_once("lanes", lanes, report);
+    let gates = graph.gates.iter().map(|(name, gate)| (name, &gate.span));
+    spelled_once("gates", gates, report);
     for (name, slot) in &graph.slots {
         if slot.choices.is_empty() {
             report.push(
@@ -151,6 +155,26 @@ pub(super) fn names(graph: &Graph, report: &mut Report) {
         }
         for template in gate.templates() {
             check_template(graph, template, report);
+        }
+    }
+}
+
+/// Names that files get: a report of each gate, a ledger of each lane. Many systems would have one file for two of them.
+fn spelled_once<'a>(
+    kind: &str,
+    all: impl Iterator<Item = (&'a String, &'a Span)>,
+    report: &mut Report,
+) {
+    let mut seen: BTreeMap<String, (&String, &Span)> = BTreeMap::new();
+    for (name, span) in all {
+        if let Some((first, at)) = seen.insert(name.to_ascii_lowercase(), (name, span)) {
+            let message = format!("{kind} `{first}` and `{name}` differ in case alone");
+            report.push(
+                Diagnostic::new(rule::COLLISION, message)
+                    .at(span, "this one")
+                    .related(at, "and this one")
+                    .help("files are called by these names, and Windows does not tell them apart"),
+            );
         }
     }
 }

@@ -162,6 +162,19 @@ fn a_word_of_nothing_and_a_config_that_no_engine_runs_are_refused() {
             image("annotations = { \"\" = \"x\" }"),
         ),
         (
+            "two lanes but for case",
+            graph(
+                "[stage.out]\nfrom = { image = \"x\" }\n[lane.L]\nplatform = \"linux/amd64\"\noutput.o = { stage = \"out\" }\n",
+            ),
+        ),
+        (
+            "two gates but for case",
+            graph(
+                "[stage.t]\nfrom = { image = \"x\" }\ntree = [\"/r\"]\n[[stage.t.step]]\nname = \"s\"\nrun = [\"a\"]\n[stage.out]\nmerge = [\"t\"]\n\
+                 [gate.arch]\nof = \"out\"\ncheck = \"arch\"\nfloor = [{ inspected = { least = 1 } }]\n[gate.Arch]\nof = \"t\"\nfor = \"out\"\ncheck = \"arch\"\nfloor = [{ inspected = { least = 1 } }]\n",
+            ),
+        ),
+        (
             "a mount over the drive",
             windows(step("run = [\"a\"]\ncache = [{ id = \"a\", at = 'C:\\' }]")),
         ),
@@ -172,6 +185,14 @@ fn a_word_of_nothing_and_a_config_that_no_engine_runs_are_refused() {
         assert_eq!(found.matches("error[").count(), 1, "{name}: {found}");
         text.push_str(&format!("== {name}\n{found}\n"));
     }
+    let pins = graph("[stage.out]\nfrom = { image = \"x:${pin.A}\" }\n")
+        .replace("\"t\"\n", "\"t\"\nversions = \"versions.env\"\n");
+    let lines = rendered(&load(&pins, "A=1\rB=2\n"));
+    assert!(
+        lines.contains("the value of `A` holds the end of a line")
+            && lines.contains("versions.env:1:1"),
+        "{lines}"
+    );
     insta::assert_snapshot!(text);
     for keys in [
         "entrypoint = []",

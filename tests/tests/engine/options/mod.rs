@@ -65,13 +65,13 @@ rows! {
     no_cache_filter: "--no-cache-filter", "yes", Every, caches::no_cache_filter;
     output: "--output", "yes", Every, results::output;
     platform: "--platform", "partly", Every, results::platform;
-    policy: "--policy", "yes", One, sources::policy;
+    policy: "--policy", "not run", One, sources::policy;
     progress: "--progress", "yes", One, client::progress;
     provenance: "--provenance", "yes", Every, results::provenance;
     pull: "--pull", "yes", Every, sources::pull;
     push: "--push", "yes", Every, results::push;
     quiet: "--quiet", "yes", Every, client::quiet;
-    resource: "--resource", "yes", One, steps::resource;
+    resource: "--resource", "not run", One, steps::resource;
     sbom: "--sbom", "yes", Every, results::sbom;
     secret: "--secret", "yes", Every, steps::secret;
     shm_size: "--shm-size", "yes", Every, steps::shm_size;
