@@ -97,7 +97,7 @@ const PARTS: [(&str, &[&str]); 18] = [
     ("ONNX Runtime", &["onnx/build"]), ("FFmpeg with PyAV", &["ffmpeg/build"]), ("OpenCV", &["opencv/build"]),
     ("HailoRT", &[]), ("GenAI", &["genai/build"]), ("LiteRT", &["litert/build"]), ("TVM with IREE", &["tvm/build"]),
     ("merge", &["gstreamer/build"]), ("llama", &["llama-hip/build"]), ("torch", &["torch/app"]),
-    ("PyTorch for ROCm", &["torch-rocm-wheels/torch", "torch-rocm-wheels/torchvision"]),
+    ("PyTorch for ROCm", &["torch-rocm-wheels/torch", "torch-rocm-wheels/torchvision", "torch-rocm/install"]),
     ("final", &[]), ("sdk", &[]),
 ];
 
@@ -501,4 +501,25 @@ fn each_consumer_moves_with_what_it_takes() {
         );
         assert!(moved.contains("smoke/suite"), "{pin}");
     }
+}
+
+/// Wheels, libraries and programs are of one interpreter. These alone have nothing of it.
+#[test]
+fn a_python_bump_reaches_all_but_these() {
+    let example = Example::read();
+    let old = example.manifest("winarm64", &[]);
+    let new = example
+        .pinned("PYTHON_VERSION", "3.99.0")
+        .manifest("winarm64", &[]);
+    let moved = impact(&old, &new, &Known::of(&old), &BTreeMap::new(), 1).moved;
+    let moved: BTreeSet<String> = moved.into_iter().map(|line| line.step).collect();
+    let steps = new.nodes.iter().filter(|node| node.kind == Kind::Step);
+    let stay = steps
+        .filter(|node| !moved.contains(&node.id))
+        .filter_map(|node| node.id.split('/').next());
+    let stay: BTreeSet<&str> = stay.collect();
+    assert_eq!(
+        stay.into_iter().collect::<Vec<_>>().join(" "),
+        "base flutter lavapipe scripts vs-runtime"
+    );
 }

@@ -101,6 +101,14 @@ fn lines(mut shape: BTreeMap<String, BTreeSet<String>>, more: &[Alone], lane: &s
 #[test]
 fn each_lane_of_the_twin_has_the_shape_of_its_own() {
     let (twin, windows) = (Example::named("media-mini"), Example::read());
+    for row in TWIN.iter().chain(WINDOWS) {
+        let mut lanes = TWINS.iter().map(|(mini, _)| mini);
+        assert!(
+            lanes.any(|mini| mini.starts_with(row.lanes)),
+            "{}",
+            row.lanes
+        );
+    }
     for (mini, lane) in TWINS {
         let (mini_shape, shape) = (shape(&twin, mini), shape(&windows, lane));
         let least = if mini.starts_with("llama") { 7 } else { 30 };
