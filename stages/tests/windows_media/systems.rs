@@ -12,10 +12,10 @@ use crate::example::{Example, LANES, directory, text};
 
 /// What the system that is described here consists of, by the names that people know.
 #[rustfmt::skip]
-const SYSTEMS: [&str; 49] = [
-    "Windows", "PowerShell", "Visual Studio", "CMake", "Ninja", "NASM", "Git", "WiX", "Vulkan SDK", "vcpkg", "Rust",
+const SYSTEMS: [&str; 53] = [
+    "Windows", "PowerShell", "Visual Studio", "CMake", "Ninja", "NASM", "Git", "WiX", "OpenSSL", "Vulkan SDK", "vcpkg", "Rust",
     "sccache", "Flutter", "CUDA", "cuDNN", "TensorRT", "QNN", "ROCm (TheRock)", "Vulkan loader", "LLVM", "CPython",
-    "without the GIL", "ONNX Runtime", "WebGPU", "GenAI", "FFmpeg", "PyAV", "OpenCV", "cv2", "HailoRT", "LiteRT",
+    "without the GIL", "ONNX Runtime", "DirectML", "WebGPU", "Dawn", "DXC", "GenAI", "FFmpeg", "PyAV", "OpenCV", "cv2", "HailoRT", "LiteRT",
     "LiteRT-LM", "TVM", "IREE", "GStreamer", "lavapipe", "validation layer", "wheel stacks", "dependencies",
     "run-time libraries", "manifest", "MIGraphX", "llama.cpp for HIP", "llama.cpp for Vulkan", "PyTorch for ROCm",
     "application", "image", "llama.cpp for Windows on ARM", "smoke",
