@@ -87,7 +87,7 @@ fn every_output_has_only_what_windows_has() {
     assert!(execs > 300, "{execs} commands");
 }
 
-/// Without the spikes of ROCm in the file, the other lanes are the same bytes; without CUDA too.
+/// Without the spikes of ROCm in the file, the other lanes are the same bytes.
 #[test]
 fn a_lane_that_lacks_a_feature_is_the_same_bytes_without_it() {
     let example = Example::read();
@@ -108,6 +108,50 @@ fn a_lane_that_lacks_a_feature_is_the_same_bytes_without_it() {
     for lane in LANES {
         let same = ops(&example, lane, &[]) == ops(&bare, lane, &[]);
         assert_eq!(same, lane != "winamd64-rocm", "{lane}");
+    }
+}
+
+/// What one lane has of ROCm, CUDA, ARM or a payload may become another thing: the lanes without it are the same bytes.
+#[test]
+fn what_a_lane_lacks_may_change_and_its_bytes_do_not() {
+    let example = Example::read();
+    let before = LANES.map(|lane| ops(&example, lane, &[]));
+    // A variable more in a kit, or another value in a stage: file, place, what stands there then.
+    #[rustfmt::skip]
+    let changes: [(&[(&str, &str, &str)], &[&str]); 3] = [
+        (
+            &[
+                ("stages/ffmpeg.toml", "[kit.amf]\n", "[kit.amf]\nenv = { PROBE = \"1\" }\n"),
+                ("stages/litert.toml", "[kit.litert-lm-gpu]\n", "[kit.litert-lm-gpu]\nenv = { PROBE = \"1\" }\n"),
+                ("stages/onnxruntime.toml", "[kit.webgpu]\n", "[kit.webgpu]\nenv = { PROBE = \"1\" }\n"),
+                ("stages/tvm.toml", "[kit.tvm-rocm]\n", "[kit.tvm-rocm]\nenv = { PROBE = \"1\" }\n"),
+                ("stages/llama-arm64.toml", "env.CUDA_PATH = 'C:\\cuda'", "env.CUDA_PATH = 'C:\\cuda-13'"),
+                ("lanes.toml", "QNN_SDK = 'C:\\qnn-sdk'", "QNN_SDK = 'C:\\qnn'"),
+            ],
+            &["winamd64-rocm", "llama-winarm64-cuda/release"],
+        ),
+        (
+            &[
+                ("stages/sdk-nvidia.toml", "\"nvidia\"\nenv.CUDA_ROOT", "\"cuda\"\nenv.CUDA_ROOT"),
+                ("stages/sdk-nvidia.toml", "env  = { CUDA_ARM64_ROOT", "env  = { PROBE = \"1\", CUDA_ARM64_ROOT"),
+            ],
+            &["winamd64-nvidia", "winarm64-nvidia"],
+        ),
+        (
+            &[("stages/vulkan.toml", "[kit.vulkan-runtime-arm64]\n", "[kit.vulkan-runtime-arm64]\nenv = { PROBE = \"1\" }\n")],
+            &["winarm64", "winarm64-nvidia"],
+        ),
+    ];
+    for (edits, moved) in changes {
+        let changed = edits
+            .iter()
+            .fold(example.clone(), |example, (file, from, to)| {
+                example.with(file, from, to)
+            });
+        for (lane, before) in LANES.iter().zip(&before) {
+            let same = ops(&changed, lane, &[]) == *before;
+            assert_eq!(same, !moved.contains(lane), "{lane}: {edits:?}");
+        }
     }
 }
 
