@@ -334,7 +334,8 @@ fn all_outputs_of_a_lane_share_every_step() {
     }
 }
 
-/// As long as a script is a placeholder the marker is there, and with it the gate is red.
+/// A placeholder says what the real one would do, and ends with an error. As long as one is there the marker is, and with
+/// it the gate is red.
 #[test]
 fn placeholders_and_their_marker_go_together() {
     let mut open = vec![directory().join("windows"), directory().join("linux")];
@@ -348,7 +349,25 @@ fn placeholders_and_their_marker_go_together() {
             .is_none_or(|name| name != "PLACEHOLDERS.txt")
         {
             scripts += 1;
-            placeholders += usize::from(text(&path).contains("PLACEHOLDER"));
+            let said = text(&path);
+            if said.contains("PLACEHOLDER") {
+                placeholders += 1;
+                let how = path.extension().and_then(|end| end.to_str());
+                let error = match how.expect("a kind") {
+                    "ps1" => "\nexit 1\n",
+                    "psm1" => "\nthrow '",
+                    "cmd" => "\n@exit /b 1\n",
+                    "py" => "\nraise SystemExit(\"",
+                    // Nobody runs a patch; it applies to nothing.
+                    _ => "PLACEHOLDER, no patch",
+                };
+                let run = path.display();
+                assert!(said.contains(error), "{run} ends with no error");
+                assert!(
+                    said.contains(" would ") || how == Some("psm1"),
+                    "{run} says not what it is for"
+                );
+            }
         }
     }
     let marker = directory().join("windows/scripts/modules/PLACEHOLDERS.txt");
