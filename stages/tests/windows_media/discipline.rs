@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use stages::impact::{Fate, Known, fates};
 use stages::keys::{Kind, Manifest};
+use stages::plan::PlannedOutput;
 
+use crate::common::{plan, request};
 use crate::example::{Example, LANES};
 
 /// The steps that must run after a change, by their ids, sorted.
@@ -97,22 +99,30 @@ fn r03_the_target_is_in_no_key_up_to_the_toolchain() {
 
 #[test]
 fn r04_every_compile_sees_the_target_of_its_lane() {
-    for (lane, target) in [("winamd64", "amd64"), ("winarm64", "arm64")] {
+    for (lane, target) in [
+        ("winamd64", "amd64"),
+        ("winamd64-nvidia", "amd64"),
+        ("winamd64-rocm", "amd64"),
+        ("winarm64", "arm64"),
+        ("winarm64-nvidia", "arm64"),
+    ] {
         let manifest = Example::read().manifest(lane, &[]);
-        for step in [
-            "onnx/build",
-            "ffmpeg/build",
-            "opencv/build",
-            "hailo/build",
-            "genai/build",
-            "litert/build",
-            "tvm/build",
-            "iree/build",
-            "gstreamer/build",
-        ] {
-            let node = manifest.node(step).expect(step);
-            assert_eq!(node.components["env.WINDOWS_TARGET_ARCH"], target, "{step}");
+        // The compiler itself is one for both.
+        let compiles = manifest.nodes.iter().filter(|node| {
+            node.components.contains_key("cache./sccache") && node.id != "patched-llvm/llvm"
+        });
+        let mut count = 0;
+        for node in compiles {
+            let seen = node.components.get("env.WINDOWS_TARGET_ARCH");
+            assert_eq!(
+                seen.map(String::as_str),
+                Some(target),
+                "{lane}: {}",
+                node.id
+            );
+            count += 1;
         }
+        assert!(count >= 13, "{lane}: {count} compiles");
     }
 }
 
@@ -145,6 +155,17 @@ fn r06_settings_of_the_build_machine_are_in_no_key_and_no_config() {
                 assert!(ours.contains(&name.as_str()), "{}: {name}", node.id);
             }
         }
+    }
+    let graph = example.graph();
+    let hosts: Vec<&String> = graph.hosts.keys().collect();
+    for lane in LANES {
+        let (plan, _) = plan(&graph, &request(lane, &[])).expect("a plan");
+        let PlannedOutput::Product { config, .. } = plan.output else {
+            panic!("{lane} has no product");
+        };
+        let image = String::from_utf8(config.to_image("windows/amd64")).expect("JSON");
+        let named = hosts.iter().find(|host| image.contains(host.as_str()));
+        assert_eq!(named, None, "{lane}");
     }
     // And no compile goes without the endpoint in silence.
     let manifest = example.manifest("winamd64-rocm", &[]);
@@ -358,6 +379,12 @@ fn r17_what_is_graded_runs_without_an_argument() {
         toolchain,
         ["PATH", "PYTHON_BUILD_BIN", "TEMP_DIR", "VULKAN_SDK"]
     );
+    // And what the last step before it names is not in the environment of the image.
+    let mut last = sees(&manifest, "final/vulkan-loader");
+    last.retain(|name| {
+        !["VULKAN_VERSION", "VULKAN_RT_WINDOWS_ZIP_SHA256"].contains(&name.as_str())
+    });
+    assert_eq!(sees(&manifest, "final-environment/record"), last);
 }
 
 #[test]
