@@ -305,7 +305,11 @@ fn no_stage_is_longer_than_a_screen() {
 #[test]
 fn every_stage_is_in_the_readers_table() {
     let readme = text(&directory().join("README.md"));
-    for name in Example::read().graph().stages.keys() {
+    let graph = Example::read().graph();
+    let front = text(&directory().join("../../README.md"));
+    let many = format!("for Windows with {} stages", graph.stages.len());
+    assert!(front.contains(&many), "the front page says not {many}");
+    for name in graph.stages.keys() {
         assert!(
             readme.contains(&format!("`{name}`")),
             "README.md does not name {name}"
