@@ -111,14 +111,17 @@ fn a_lane_that_lacks_a_feature_is_the_same_bytes_without_it() {
     }
 }
 
+/// File, place, and what stands there then.
+type Edit = (&'static str, &'static str, &'static str);
+
 /// What one lane has of ROCm, CUDA, ARM or a payload may become another thing: the lanes without it are the same bytes.
 #[test]
 fn what_a_lane_lacks_may_change_and_its_bytes_do_not() {
     let example = Example::read();
     let before = LANES.map(|lane| ops(&example, lane, &[]));
-    // A variable more in a kit, or another value in a stage: file, place, what stands there then.
+    // A variable more in a kit, or another value in a stage.
     #[rustfmt::skip]
-    let changes: [(&[(&str, &str, &str)], &[&str]); 3] = [
+    let changes: [(&[Edit], &[&str]); 3] = [
         (
             &[
                 ("stages/ffmpeg.toml", "[kit.amf]\n", "[kit.amf]\nenv = { PROBE = \"1\" }\n"),
