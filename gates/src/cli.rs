@@ -116,10 +116,28 @@ fn run(args: Vec<OsString>) -> Result<Exit, Failure> {
     if word == "help" {
         return print_help();
     }
+    let gate = GATES.iter().find(|gate| gate.name == word);
+    let rest = args.raw_args().map_err(usage)?;
+    let rest: Vec<OsString> = rest.collect();
+    if let Some("--help" | "-h") = rest.first().and_then(|arg| arg.to_str()) {
+        print(gate.map_or_else(help, help_of).as_bytes())?;
+        return Ok(Exit::Pass);
+    }
+    // What makes the thing that a gate looks at has that gate's name too; a floor tells them apart.
+    let judges = |arg: &OsString| {
+        let arg = arg.to_str().unwrap_or_default();
+        let name = arg.split_once('=').map_or(arg, |(name, _)| name);
+        ["--least", "--empty-ok", "--policy"].contains(&name)
+    };
+    let judged = gate.filter(|_| rest.iter().any(judges));
+    let args = Parser::from_args(rest);
+    if let Some(gate) = judged {
+        return run_gate(gate, args);
+    }
     if let Some((_, run)) = COMMANDS.iter().find(|(name, _)| *name == word) {
         return run(args);
     }
-    match GATES.iter().find(|gate| gate.name == word) {
+    match gate {
         Some(gate) => run_gate(gate, args),
         None => {
             let gates = GATES.iter().map(|gate| gate.name);
@@ -138,6 +156,22 @@ fn help() -> String {
         .map(|gate| format!("  {:<12}{}", gate.name, gate.about))
         .collect();
     HELP.replace("{gates}", &gates.join("\n"))
+}
+
+/// What there is to know of a gate here: its keys stand in the documentation.
+fn help_of(gate: &Gate) -> String {
+    let rules = gate
+        .rules
+        .iter()
+        .map(|rule| format!("  {}  {}\n", rule.id, rule.title));
+    format!(
+        "lanegate {}: {}\n\n  floors count: inspected, {}\n  keys (--ask, --demand): docs/gates.md\n\n{}\n\
+         lanegate --help tells the options of every gate\n",
+        gate.name,
+        gate.about,
+        gate.counts.join(", "),
+        rules.collect::<String>()
+    )
 }
 
 /// Inspects and asserts in one.

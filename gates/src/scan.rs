@@ -248,13 +248,19 @@ impl<V: Visit> Scan<'_, V> {
         let magic = entry.magic;
         self.visitor.visit(&entry, part)?;
         self.check(&trouble)?;
+        let mut inner = cache.into_inner();
+        let io = |e: io::Error| Failure::io(&self.name.to_string(), &e);
         if self.visitor.reads(magic) {
-            let mut inner = cache.into_inner();
-            let io = |e: io::Error| Failure::io(&self.name.to_string(), &e);
             inner.rewind().map_err(io)?;
             self.visitor.read(self.name, &mut inner, part)?;
+            self.check(&trouble)?;
         }
-        self.check(&trouble)
+        // Who opens a zip looks for its end: what stands in front of it is a file, and hides nothing.
+        if magic::claims_zip(self.name.bytes()) {
+            inner.rewind().map_err(io)?;
+            return self.zip(inner, &trouble, budget, part);
+        }
+        Ok(())
     }
 
     fn zip(
@@ -288,6 +294,7 @@ impl<V: Visit> Scan<'_, V> {
             let result = list.member(index, budget, |head, size, name| {
                 let name = self.name.zip_member(name);
                 magic::sniff(head, size) == Magic::Zip
+                    || magic::claims_zip(name.bytes())
                     || self.visitor.wants(head, size, name.bytes())
             });
             self.check(trouble)?;

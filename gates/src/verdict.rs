@@ -363,6 +363,16 @@ pub fn believable(report: &Asserted) -> Result<(), String> {
             report.policy.resolved.check, report.check_version, gate.name, gate.version
         ));
     }
+    let wanted = &report.policy.resolved.floors;
+    let held = |floor: &FloorResult| {
+        wanted
+            .get(&floor.what)
+            .is_some_and(|w| w.least == floor.least)
+            && floor.ok == (floor.got >= floor.least)
+    };
+    if report.floors.len() != wanted.len() || !report.floors.iter().all(held) {
+        return Err("its floors contradict its policy".to_owned());
+    }
     let verdict = decide(&report.findings, &report.floors);
     if report.verdict != verdict || report.exit != exit(verdict).code() {
         return Err("its verdict contradicts its findings".to_owned());

@@ -343,6 +343,26 @@ gate arch for windows/arm64 failed: 2 inspected (at least 2), 1 finding
 "#);
 }
 
+/// Who opens a wheel looks for the zip's end, so what stands in front of it hides nothing.
+#[test]
+fn a_zip_with_something_in_front_is_still_looked_into() {
+    let zip = fixture::zip(&[("m.pyd", &fixture::dll(AMD64))]).unwrap();
+    for front in [&b"#!junk\n"[..], &fixture::dll(ARM64)] {
+        for name in ["w.whl", "W.WHL", "a.zip"] {
+            let inner = [front, &zip].concat();
+            let outer = fixture::zip(&[(name, &inner)]).unwrap();
+            let tree = Tree::new(&[(name, inner), ("outer.jar", outer)]);
+            let ran = tree.arch(&["--least", "1"]);
+            for subject in [format!("{name}!m.pyd"), format!("outer.jar!{name}!m.pyd")] {
+                let told = format!("ARCH001 {subject}: ");
+                assert!(ran.stderr.contains(&told), "{told}: {}", ran.stderr);
+            }
+        }
+    }
+    let tree = Tree::new(&[("w.whl", b"an error page".to_vec())]);
+    assert_eq!(tree.arch(&["--least", "1"]).code, Some(1));
+}
+
 #[test]
 fn content_decides_and_a_binary_name_without_a_binary_fails() {
     let tree = Tree::new(&[
@@ -757,6 +777,121 @@ fn a_forged_pass_contradicts_its_findings() {
     assert_ne!(red, green);
     fs::write(&run.asserted, green).unwrap();
     assert_eq!(run.seal(POLICY).code, Some(4));
+}
+
+#[test]
+fn a_verdict_with_other_floors_than_its_policy_seals_nothing() {
+    let run = Vertices::new(&product());
+    run.inspect();
+    run.assert(&[]);
+    let right = fs::read_to_string(&run.asserted).unwrap();
+    assert_eq!(run.seal(POLICY).code, Some(0));
+    let floor = r#"{"got":4,"least":4,"ok":true,"what":"inspected"}"#;
+    assert!(right.contains(floor), "{right}");
+    for forged in [
+        "",
+        r#"{"got":0,"least":0,"ok":true,"what":"inspected"}"#,
+        r#"{"got":3,"least":4,"ok":true,"what":"inspected"}"#,
+        r#"{"got":4,"least":4,"ok":true,"what":"pe"}"#,
+    ] {
+        fs::write(&run.asserted, right.replace(floor, forged)).unwrap();
+        let ran = run.seal(POLICY);
+        assert_eq!(ran.code, Some(4), "{forged}: {}", ran.stderr);
+        assert!(ran.stderr.contains("floors contradict"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn every_command_and_gate_has_help() {
+    let help = |args: &[&str]| {
+        let output = command().args(args).output().unwrap();
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{args:?}"
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for gate in gates::gate::GATES {
+        let said = help(&[gate.name, "--help"]);
+        for rule in gate.rules {
+            assert!(said.contains(rule.id), "{}: {said}", gate.name);
+        }
+    }
+    assert_eq!(help(&["merge", "-h"]), help(&["--help"]));
+}
+
+/// The gates that are commands too are gates where there is a floor.
+#[test]
+fn a_floor_makes_a_gate_of_every_name() {
+    let tree = Tree::new(&[("a/x", b"1".to_vec()), ("b/x", b"2".to_vec())]);
+    let target = ["--target", "linux/amd64"];
+    let whole = format!("{}=", tree.root().display());
+    let made = lanegate(&[
+        "manifest",
+        target[0],
+        target[1],
+        "--root",
+        &whole,
+        "--out",
+        tree.root().join("MANIFEST.json").to_str().unwrap(),
+    ]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let held = [
+        "manifest", target[0], target[1], "--root", &whole, "--least", "1",
+    ];
+    assert_eq!(lanegate(&held).code, Some(0));
+    tree.put("a/x", b"other");
+    assert!(lanegate(&held).stderr.contains("MAN003 a/x"));
+    let (a, b) = (tree.root().join("a"), tree.root().join("b"));
+    let (a, b) = (format!("{}=a", a.display()), format!("{}=b", b.display()));
+    let ran = lanegate(&[
+        "overlap",
+        target[0],
+        target[1],
+        "--root",
+        &a,
+        "--root",
+        &b,
+        "--least=1",
+    ]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("OVL001 x"), "{}", ran.stderr);
+}
+
+/// Whatever a gate is asked that it can be asked of nothing, nothing is not green.
+#[test]
+fn no_gate_is_green_where_there_is_nothing() {
+    let tree = Tree::new(&[]);
+    let (a, b) = (tree.root().join("a"), tree.root().join("b"));
+    let (a, b) = (format!("{}=a", a.display()), format!("{}=b", b.display()));
+    fs::create_dir_all(tree.root().join("a")).unwrap();
+    fs::create_dir_all(tree.root().join("b")).unwrap();
+    let row = r#"[{"file":"x","exports":["f"],"why":"w","absent-on":{"windows/arm64":"none"}}]"#;
+    for gate in gates::gate::GATES {
+        let ask: &[&str] = match gate.name {
+            "absent" => &[r#"components=[{"at":"x","not-on":["windows/arm64"]}]"#],
+            "contract" => &["env={}"],
+            "coverage" => &[r#"entries=["**"]"#],
+            "data" => &[r#"expect=[{"file":"**","symbol":"f","bytes":"00","why":"w"}]"#],
+            "deps" => &["python=3.14"],
+            "files" => &[r#"forbidden=[{"path":"**","why":"w"}]"#],
+            "leak" => &[r#"values={"A":"a-value-of-a-host"}"#],
+            "plugin" => &[&format!("plugins={row}")],
+            "tests" => &[r#"suites=[{"name":"a","format":"exit","exit":"a"}]"#],
+            _ => &[],
+        };
+        let mut args = vec![gate.name, "--target", "windows/arm64", "--least", "1"];
+        args.extend(["--root", &a, "--root", &b]);
+        args.extend(ask.iter().flat_map(|ask| ["--ask", ask]));
+        let ran = lanegate(&args);
+        assert!(
+            matches!(ran.code, Some(1 | 3 | 4)),
+            "{}: {:?} {}",
+            gate.name,
+            ran.code,
+            ran.stderr
+        );
+    }
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! `cargo xtask test --only corpora` fetches the files and says where they are.
 #![allow(clippy::unwrap_used)] // helpers of tests may unwrap, as tests do
 
+#[path = "corpora/signed.rs"]
+mod signed;
 #[path = "corpora/tables.rs"]
 mod tables;
 

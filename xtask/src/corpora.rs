@@ -153,6 +153,17 @@ const WHEELS: &[Wheel] = &[
     ),
 ];
 
+/// Images with two signatures each, one in the other. Those of [`SIGNED`] have one.
+const SIGNATURES: &[Wheel] = &[wheel(
+    "msvc-runtime==14.51.36231",
+    "win_amd64",
+    "msvc_runtime-14.51.36231-cp313-cp313-win_amd64.whl",
+    "f3c3ac4f733a774f6ae209567e533bfde6f72dc1c10977733bfe09ce01e5b624",
+)];
+const SIGNED: &str = "shim-signed";
+/// What reads signatures and certificates.
+const READERS: [&str; 2] = ["openssl", "osslsigncode"];
+
 /// Small libraries with code for NVIDIA's GPUs: the same one for two systems, and one of another
 /// maker.
 const CUDA: &[Wheel] = &[
@@ -247,7 +258,26 @@ pub(crate) fn fetch(dir: &Path) -> Result<()> {
     tools(&suite, &dir)?;
     wheels(&suite, &dir, WHEELS)?;
     cuda(&suite, &dir)?;
+    signatures(&suite, &dir)?;
     pefile(&suite, &dir)
+}
+
+/// Fills `dir/signed/` with images that their makers signed, and writes the tools that read signatures.
+fn signatures(suite: &engine::Suite, dir: &Path) -> Result<()> {
+    let own = dir.join("signed");
+    wheels(suite, &own, SIGNATURES)?;
+    whole(&own.join("debian"), |to| {
+        let files = suite.download(&[SIGNED], &dir.join("debs"))?;
+        engine::unpack(&files, to)
+    })
+    .with_context(|| format!("package {SIGNED}"))?;
+    let tree = dir.join("signatures");
+    whole(&tree, |to| unpack_closure(suite, &READERS, dir, to)).context("readers of signatures")?;
+    for tool in READERS {
+        let program = tree.join("usr/bin").join(tool);
+        wrapper(&tree, &program, &dir.join("tools").join(tool))?;
+    }
+    Ok(())
 }
 
 /// Fills `dir/cuda/` with libraries that have code for GPUs, and writes `dir/tools/cuobjdump`.
@@ -293,7 +323,7 @@ fn pefile(suite: &engine::Suite, dir: &Path) -> Result<()> {
 /// When apt cannot deliver.
 pub(crate) fn tools(suite: &engine::Suite, dir: &Path) -> Result<()> {
     let llvm = dir.join("llvm");
-    whole(&llvm, |to| unpack_closure(suite, LLVM, dir, to)).context("the tools of LLVM")?;
+    whole(&llvm, |to| unpack_closure(suite, &[LLVM], dir, to)).context("the tools of LLVM")?;
     for tool in TOOLS {
         let program = llvm.join("usr/lib").join(LLVM).join("bin").join(tool);
         wrapper(&llvm, &program, &dir.join("tools").join(tool))?;
@@ -321,8 +351,8 @@ pub(crate) fn wheels(suite: &engine::Suite, dir: &Path, list: &[Wheel]) -> Resul
     Ok(())
 }
 
-fn unpack_closure(suite: &engine::Suite, package: &str, dir: &Path, to: &Path) -> Result<()> {
-    let names = suite.closure(&[package])?;
+fn unpack_closure(suite: &engine::Suite, packages: &[&str], dir: &Path, to: &Path) -> Result<()> {
+    let names = suite.closure(packages)?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let files = suite.download(&names, &dir.join("debs"))?;
     engine::unpack(&files, to)
@@ -399,7 +429,7 @@ pub(crate) fn python(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
 
 fn debian_python(suite: &engine::Suite, dir: &Path) -> Result<Vec<String>> {
     let tree = dir.join("pip");
-    whole(&tree, |to| unpack_closure(suite, "python3-pip", dir, to)).context("pip")?;
+    whole(&tree, |to| unpack_closure(suite, &["python3-pip"], dir, to)).context("pip")?;
     let script = dir.join("tools/python3");
     let python = fs::canonicalize(tree.join("usr/bin/python3"))?;
     wrapper(&tree, &python, &script)?;

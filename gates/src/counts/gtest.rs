@@ -6,7 +6,7 @@ pub(super) fn read(text: &str) -> Result<Summary, String> {
     let mut summary = Summary::default();
     // What was announced, what was told at the end, and what the end counts.
     let (mut announced, mut ran) = (Vec::new(), Vec::new());
-    let (mut passed, mut failed, mut skipped) = (None, 0_u64, 0_u64);
+    let (mut passed, mut failed, mut skipped, mut disabled) = (None, 0_u64, 0_u64, 0_u64);
     let more = |sum: u64, rest: &str| sum.saturating_add(leading(rest).unwrap_or_default());
     for line in text.lines().map(str::trim_end) {
         let Some((tag, rest)) = line
@@ -14,7 +14,7 @@ pub(super) fn read(text: &str) -> Result<Summary, String> {
             .and_then(|line| line.split_once("] "))
         else {
             if let Some(rest) = line.trim().strip_prefix("YOU HAVE ") {
-                skipped = more(skipped, rest);
+                disabled = more(disabled, rest);
             }
             continue;
         };
@@ -75,10 +75,15 @@ pub(super) fn read(text: &str) -> Result<Summary, String> {
             what(&ran)
         ));
     }
+    let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+    let told = sum(&[passed, failed, skipped]);
+    if told != sum(&ran) {
+        return Err(format!("{} tests ran, {told} told of", sum(&ran)));
+    }
     summary.counts = Counts {
         passed,
         failed,
-        skipped,
+        skipped: skipped.saturating_add(disabled),
     };
     Ok(summary)
 }
@@ -146,6 +151,8 @@ a.cc:7: Failure
     fn a_crash_in_the_middle_is_an_error() {
         let cut = RUN.split_once("[       OK ] B.four").unwrap().0;
         assert!(read(cut).is_err());
+        let silent = RUN.replace("[  FAILED  ] 1 test, listed below:\n", "");
+        assert!(read(&silent).unwrap_err().contains("4 tests ran, 3 told"));
         let lost = RUN.replace("Running 4 tests", "Running 9 tests");
         assert!(
             read(&lost)

@@ -8,12 +8,32 @@ use super::{Counts, Summary};
 /// Elements in elements; real files have four.
 const DEPTH: usize = 64;
 
-/// A suite that is open.
+/// A suite that is open, or what all are in.
 struct Suite {
     name: String,
+    /// Its own cases.
     counts: Counts,
-    /// Of its `tests`, `failures` and `errors` attributes.
-    told: Option<(u64, u64)>,
+    /// Those of the suites in it.
+    inner: Counts,
+    told: Told,
+}
+
+/// What the attributes of a suite say.
+struct Told {
+    tests: Option<u64>,
+    /// `failures` and `errors`.
+    failed: Option<u64>,
+    /// `skipped` and `disabled`.
+    skipped: u64,
+}
+
+impl Told {
+    /// Whether so many cases are what it says. Not every writer counts all that it skipped.
+    fn of(&self, counts: Counts) -> bool {
+        self.tests.is_none_or(|tests| tests == counts.total())
+            && self.failed.is_none_or(|failed| failed == counts.failed)
+            && self.skipped <= counts.skipped
+    }
 }
 
 pub(super) fn read(text: &str) -> Result<Summary, String> {
@@ -31,17 +51,18 @@ pub(super) fn read(text: &str) -> Result<Summary, String> {
                     return Err(format!("elements nest deeper than {DEPTH}"));
                 }
                 match element.local_name().as_ref() {
-                    "testsuites" => seen = true,
-                    "testsuite" => {
+                    "testsuites" | "testsuite" => {
                         seen = true;
                         suites.push(suite(&element)?);
                     }
-                    "testcase" => case = Some((name(&element)?, Counts::default())),
-                    "failure" | "error" => {
-                        if let Some((_, counts)) = &mut case {
-                            counts.failed = 1;
-                        }
+                    "testcase" if case.is_some() => {
+                        return Err("a case in a case".to_owned());
                     }
+                    "testcase" => case = Some((name(&element)?, state(&element)?)),
+                    "failure" | "error" => match &mut case {
+                        Some((_, counts)) => counts.failed = 1,
+                        None => return Err("a failure outside of every case".to_owned()),
+                    },
                     "skipped" => {
                         if let Some((_, counts)) = &mut case {
                             counts.skipped = 1;
@@ -101,25 +122,32 @@ fn close(
                 suite.counts.add(counts);
             }
         }
-        "testsuite" => {
+        "testsuites" | "testsuite" => {
             let Some(done) = suites.pop() else {
                 return Ok(());
             };
-            if let Some((tests, failed)) = done.told
-                && (tests != done.counts.total() || failed != done.counts.failed)
-            {
-                let (cases, bad) = (done.counts.total(), done.counts.failed);
+            let Suite {
+                counts: own, told, ..
+            } = &done;
+            let mut all = done.inner;
+            all.add(*own);
+            // Numbers of an outer suite are those of all below it or of its own cases.
+            if !told.of(all) && !told.of(*own) {
+                let (tests, failed) = (told.tests.unwrap_or(all.total()), told.failed.unwrap_or(0));
                 return Err(format!(
-                    "suite `{}` tells of {tests} tests, {failed} failed, and has {cases} cases, {bad} failed",
-                    done.name
+                    "suite `{}` tells of {tests} tests, {failed} failed, {} skipped, and has {} cases, {} failed, {} skipped",
+                    done.name,
+                    told.skipped,
+                    all.total(),
+                    all.failed,
+                    all.skipped
                 ));
             }
-            if done.counts.total() > 0 || suites.is_empty() {
-                summary.section(&done.name, done.counts);
+            if own.total() > 0 || (element == "testsuite" && suites.is_empty()) {
+                summary.section(&done.name, *own);
             }
             if let Some(outer) = suites.last_mut() {
-                // Numbers of an outer suite are those of its own cases or of all below it.
-                outer.told = None;
+                outer.inner.add(all);
             }
         }
         _ => {}
@@ -137,13 +165,34 @@ fn suite(element: &BytesStart<'_>) -> Result<Suite, String> {
                 .map_err(|_| format!("`{key}` is `{text}`")),
         }
     };
-    let failures = number("failures")?.unwrap_or(0);
-    let failed = failures.saturating_add(number("errors")?.unwrap_or(0));
+    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (None, None) => None,
+        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+    };
     Ok(Suite {
         name: attribute(element, "name")?.unwrap_or_default(),
         counts: Counts::default(),
-        told: number("tests")?.map(|tests| (tests, failed)),
+        inner: Counts::default(),
+        told: Told {
+            tests: number("tests")?,
+            failed: sum(number("failures")?, number("errors")?),
+            skipped: sum(number("skipped")?, number("disabled")?).unwrap_or(0),
+        },
     })
+}
+
+/// What the attributes of a case say: GoogleTest and CTest tell so of tests that did not run.
+fn state(element: &BytesStart<'_>) -> Result<Counts, String> {
+    let mut counts = Counts::default();
+    for key in ["status", "result"] {
+        let word = attribute(element, key)?.unwrap_or_default();
+        match word.to_ascii_lowercase().as_str() {
+            "fail" | "failed" | "failure" | "error" => counts.failed = 1,
+            "notrun" | "disabled" | "suppressed" | "skipped" | "ignored" => counts.skipped = 1,
+            _ => {}
+        }
+    }
+    Ok(counts)
 }
 
 fn name(element: &BytesStart<'_>) -> Result<String, String> {
@@ -200,6 +249,71 @@ mod tests {
         assert!(read(&FILE.replace("tests=\"3\"", "tests=\"30\"")).is_err());
         assert!(read(&FILE.replace("failures=\"1\"", "failures=\"0\"")).is_err());
         assert!(read(&FILE.replace("tests=\"1\"", "tests=\"x\"")).is_err());
+    }
+
+    #[test]
+    fn what_suites_say_is_believed_only_where_their_cases_say_it() {
+        let case = r#"<testcase name="a"/>"#;
+        for (attributes, cases, right) in [
+            (r#"failures="1""#, case, false),
+            (r#"errors="1""#, case, false),
+            (r#"tests="1" failures="0" errors="1""#, case, false),
+            (r#"tests="1" skipped="1""#, case, false),
+            (r#"tests="1" disabled="1""#, case, false),
+            (r#"tests="-1""#, case, false),
+            (r#"failures="-1""#, case, false),
+            (
+                r#"tests="1" failures="0" errors="0" skipped="0""#,
+                case,
+                true,
+            ),
+            // What all suites are in has numbers too, and so has one with suites in it.
+            (
+                r#"tests="2" failures="1""#,
+                r#"<testsuite tests="1"><testcase/></testsuite>"#,
+                false,
+            ),
+            (
+                r#"tests="1""#,
+                r#"<testsuite tests="1"><testcase/></testsuite>"#,
+                true,
+            ),
+            (
+                r#"tests="1""#,
+                r#"<testcase/><testsuite tests="1"><testcase/></testsuite>"#,
+                true,
+            ),
+            (
+                r#"tests="2""#,
+                r#"<testcase/><testsuite tests="1"><testcase/></testsuite>"#,
+                true,
+            ),
+            // What fails without a case has no name, and is not forgotten for that.
+            ("", "<error/><testcase/>", false),
+            ("", "<testcase><failure/><testcase/></testcase>", false),
+        ] {
+            for element in ["testsuite", "testsuites"] {
+                let text = format!("<{element} {attributes}>{cases}</{element}>");
+                assert_eq!(read(&text).is_ok(), right, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_case_that_did_not_run_is_no_pass() {
+        for (case, failed, skipped) in [
+            (r#"<testcase status="notrun" result="suppressed"/>"#, 0, 1),
+            (r#"<testcase status="disabled"/>"#, 0, 1),
+            (r#"<testcase status="fail"/>"#, 1, 0),
+            (r#"<testcase status="run" result="completed"/>"#, 0, 0),
+            (r#"<testcase status="notrun"><failure/></testcase>"#, 1, 0),
+        ] {
+            let counts = read(&format!("<testsuite>{case}</testsuite>"))
+                .unwrap()
+                .counts;
+            assert_eq!((counts.failed, counts.skipped), (failed, skipped), "{case}");
+            assert_eq!(counts.total(), 1);
+        }
     }
 
     #[test]

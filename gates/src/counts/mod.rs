@@ -173,6 +173,11 @@ mod tests {
         let pytest = format!("{huge} passed in 0.1s\n{huge} passed in 0.1s\n");
         let counts = Format::Pytest.read(pytest.as_bytes()).unwrap().counts;
         assert_eq!((counts.passed, counts.total()), (huge, huge));
+        let both = format!("{huge} passed, {huge} skipped, 1 xfailed in 0.1s");
+        assert_eq!(
+            Format::Pytest.read(both.as_bytes()).unwrap().counts.skipped,
+            huge
+        );
         let ctest = format!("9% tests passed, {huge} tests failed out of {huge}\n").repeat(2);
         assert!(Format::Ctest.read(ctest.as_bytes()).is_ok());
         let gtest = "YOU HAVE 18446744073709551615 DISABLED TESTS\n".repeat(2);

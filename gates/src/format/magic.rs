@@ -107,6 +107,16 @@ pub fn claims_binary(name: &[u8]) -> bool {
     version(extension) && parts.find(|part| !version(part)) == Some(b"so") && parts.next().is_some()
 }
 
+/// Whether a file of this name is taken for a zip by whoever opens it, whatever stands in front of
+/// the zip in it.
+#[must_use]
+pub fn claims_zip(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    [&b".whl"[..], b".zip", b".jar", b".egg", b".nupkg", b".vsix"]
+        .iter()
+        .any(|extension| name.ends_with(extension))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

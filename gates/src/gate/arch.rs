@@ -25,7 +25,7 @@ pub struct Arch;
 impl Check for Arch {
     const NAME: &'static str = "arch";
     const ABOUT: &'static str = "every binary is for the target's machine";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &[
         "archive",
         "archive-members",

@@ -31,7 +31,7 @@ pub struct Census;
 impl Check for Census {
     const NAME: &'static str = "census";
     const ABOUT: &'static str = "who built each binary, by the traces of compilers and linkers";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["archive", "coff", "elf", "known", "pe"];
     const RULES: &'static [Rule] = &[OTHER, FORBIDDEN, UNUSED];
     type Ask = Ask;

@@ -26,7 +26,7 @@ pub struct Data;
 impl Check for Data {
     const NAME: &'static str = "data";
     const ABOUT: &'static str = "exported data has the bytes that it must have";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["bytes", "symbols"];
     const RULES: &'static [Rule] = &[MISSING, OTHER, NO_DATA, UNUSED];
     type Ask = Ask;

@@ -35,7 +35,7 @@ pub struct Elf;
 impl Check for Elf {
     const NAME: &'static str = "elf";
     const ABOUT: &'static str = "loader, C library and its version, stack and search paths of ELF";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["libraries", "programs"];
     const RULES: &'static [Rule] = &[LOADER, CEILING, MIXED, STACK, ASTRAY, UNUSED];
     type Ask = Ask;

@@ -34,7 +34,7 @@ pub struct Env;
 impl Check for Env {
     const NAME: &'static str = "env";
     const ABOUT: &'static str = "the environment of a product is not that of the build machine";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["scopes", "variables"];
     const RULES: &'static [Rule] = &[HOST, PRIVATE, DIFFERS, SECRET, MISSING];
     type Ask = Ask;
@@ -136,8 +136,11 @@ impl Look<'_> {
                 }
             }
         }
-        let subject = Name::from(scope);
-        self.found.count("scopes", &subject, &[]);
+        // Of a scope without a variable nothing was looked at.
+        if !names.is_empty() {
+            let subject = Name::from(scope);
+            self.found.count("scopes", &subject, &[]);
+        }
     }
 
     fn declared(&self, name: &str, value: &str) -> bool {

@@ -37,7 +37,7 @@ pub struct Exec;
 impl Check for Exec {
     const NAME: &'static str = "exec";
     const ABOUT: &'static str = "a command ran in the product and counted what it did";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = suites::COUNTS;
     const RULES: &'static [Rule] = &RULES.all();
     type Ask = Ask;

@@ -25,7 +25,7 @@ pub struct Files;
 impl Check for Files {
     const NAME: &'static str = "files";
     const ABOUT: &'static str = "required, forbidden, equal files and licence texts";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] =
         &["equal", "forbidden", "licences", "off-path", "required"];
     const RULES: &'static [Rule] = &[REQUIRED, FORBIDDEN, EQUAL, LICENCE, PATH];
@@ -259,16 +259,24 @@ impl<'l> Look<'l> {
             let why = format!("must not be there: {}", forbidden.why);
             self.found.wrong(FORBIDDEN, name, why);
         }
-        let subject = Name::from(forbidden.path.as_str());
-        self.found.count("forbidden", &subject, &[]);
+        // That nothing is there says nothing of a tree without anything.
+        if !self.entries.is_empty() {
+            let subject = Name::from(forbidden.path.as_str());
+            self.found.count("forbidden", &subject, &[]);
+        }
     }
 
     fn equal(&mut self, equal: &Equal) -> Result<(), Failure> {
         let subject = Name::from(equal.path.as_str());
+        // A file is equal to itself, which says nothing.
+        let mut itself = None;
         let expected = match (&equal.sha256, &equal.to) {
             (Some(digest), _) => digest.to_ascii_lowercase(),
             (None, Some(to)) => match self.files(to)[..] {
-                [(_, path)] => list::sha256(path)?,
+                [(name, path)] => {
+                    itself = Some(name);
+                    list::sha256(path)?
+                }
                 ref other => {
                     let why = format!("`to` names {} files, expected 1: {to}", other.len());
                     self.found.wrong(EQUAL, &subject, why);
@@ -277,7 +285,8 @@ impl<'l> Look<'l> {
             },
             (None, None) => return Ok(()),
         };
-        let files = self.files(&equal.path);
+        let mut files = self.files(&equal.path);
+        files.retain(|(name, _)| Some(*name) != itself);
         if files.is_empty() {
             let why = "no file is there to compare";
             self.found.wrong(EQUAL, &subject, why);
@@ -393,12 +402,24 @@ mod tests {
             ("\"to\": \"bin/b.so\"", "\"to\": \"LICENSE\"", "FIL003"),
             ("\"to\": \"bin/b.so\"", "\"to\": \"gone\"", "FIL003"),
             ("\"path\": \"bin/a.so\"", "\"path\": \"bin/gone\"", "FIL003"),
+            ("\"to\": \"bin/b.so\"", "\"to\": \"bin/a.so\"", "FIL003"),
             ("\"Apache\"", "\"MIT\"", "FIL004"),
             ("\"LICENSE\"", "\"COPYING\"", "FIL004"),
             ("/usr/bin:/opt", "/usr/bin:/opt/llama/", "FIL005"),
         ] {
             assert!(all.contains(from), "{from}");
             assert_eq!(ids(&all.replace(from, to), &files), [id], "{to}");
+        }
+    }
+
+    #[test]
+    fn an_empty_tree_has_nothing_forbidden_and_counts_nothing() {
+        let settings: Ask =
+            serde_json::from_str(r#"{"forbidden": [{"path": "**/x", "why": "no"}]}"#).unwrap();
+        for (files, counted) in [(&[][..], 0), (&[("a", "")][..], 1)] {
+            let (_dir, entries) = tree(files);
+            let found = look(&settings, false, &entries).unwrap();
+            assert_eq!(found.items.len(), counted);
         }
     }
 

@@ -29,7 +29,7 @@ pub struct Gpu;
 impl Check for Gpu {
     const NAME: &'static str = "gpu";
     const ABOUT: &'static str = "code for GPUs is there for each that must have it";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const COUNTS: &'static [&'static str] = &["bundles", "code-objects", "files"];
     const RULES: &'static [Rule] = &[MISSING, UNWANTED, UNLINKED, OTHER, UNUSED];
     type Ask = Ask;

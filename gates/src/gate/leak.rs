@@ -27,7 +27,7 @@ pub struct Leak;
 impl Check for Leak {
     const NAME: &'static str = "leak";
     const ABOUT: &'static str = "values of the build machine are nowhere in a product";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const COUNTS: &'static [&'static str] = &["bytes", "files", "members", "values"];
     const RULES: &'static [Rule] = &[FOUND, UNSEEN];
     type Ask = Ask;

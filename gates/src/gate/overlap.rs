@@ -20,7 +20,7 @@ pub struct Overlap;
 impl Check for Overlap {
     const NAME: &'static str = "overlap";
     const ABOUT: &'static str = "trees that go into one place do not contradict each other";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["files", "trees"];
     const RULES: &'static [Rule] = &[DIFFERS];
     type Ask = Ask;
@@ -51,7 +51,7 @@ impl Check for Overlap {
             let why = format!("{a} and {b}: {}", conflict.why);
             found.wrong(DIFFERS, &conflict.name, why);
         }
-        for root in tree.roots() {
+        for root in tree.roots().iter().filter(|root| root.files > 0) {
             found.count("trees", &root.label, &[("files", root.files)]);
         }
         Ok(tree.seen(found))

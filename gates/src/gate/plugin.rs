@@ -37,7 +37,7 @@ pub struct Plugins;
 impl Check for Plugins {
     const NAME: &'static str = "plugin";
     const ABOUT: &'static str = "plugins of a contract: exact file, exports, availability";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = &["absent", "plugins", "symbols"];
     const RULES: &'static [Rule] = &[MISSING, PRESENT, EXPORT, UNLISTED, CONTRACT];
     type Ask = Ask;
@@ -75,7 +75,10 @@ impl Check for Plugins {
                 continue;
             }
             if let Some(reason) = plugin.absent_on.get(&files.target) {
-                seen.count("absent", &subject, &[]);
+                // A tree without anything has no plugin to be without.
+                if !(facts.is_empty() && links.is_empty()) {
+                    seen.count("absent", &subject, &[]);
+                }
                 seen.note("absent", &subject, reason.clone());
                 continue;
             }

@@ -33,7 +33,7 @@ pub struct Signed;
 impl Check for Signed {
     const NAME: &'static str = "signed";
     const ABOUT: &'static str = "PE images are signed, about their bytes, and by whom";
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
     const COUNTS: &'static [&'static str] = &["signatures", "signed"];
     const RULES: &'static [Rule] = &[NONE, BYTES, WRONG, SIGNER, UNREAD, UNUSED];
     type Ask = Ask;

@@ -136,7 +136,7 @@ pub struct Tests;
 impl Check for Tests {
     const NAME: &'static str = "tests";
     const ABOUT: &'static str = "what test runs said of themselves";
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     const COUNTS: &'static [&'static str] = COUNTS;
     const RULES: &'static [Rule] = &[
         RULES.failed,
@@ -217,8 +217,15 @@ impl Keys for Ask {
         if suites.is_empty() {
             return Err("`suites` is empty".to_owned());
         }
-        let mut names = BTreeSet::new();
+        let (mut names, mut outputs) = (BTreeSet::new(), BTreeSet::new());
         for suite in suites {
+            if let Some(output) = &suite.output
+                && !outputs.insert(output)
+            {
+                return Err(format!(
+                    "`{output}` is the output of two suites, and would count twice"
+                ));
+            }
             if !names.insert(&suite.name) {
                 return Err(format!("suite `{}` stands twice", suite.name));
             }

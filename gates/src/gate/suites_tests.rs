@@ -93,6 +93,10 @@ fn settings_name_known_formats_and_their_files() {
             r#"{"suites": [{"name": "a", "format": "exit", "exit": "e"}, {"name": "a", "format": "exit", "exit": "e"}]}"#,
             "twice",
         ),
+        (
+            r#"{"suites": [{"name": "a", "format": "pytest", "output": "o"}, {"name": "b", "format": "pytest", "output": "o"}]}"#,
+            "count twice",
+        ),
         ("{}", "suites"),
     ] {
         let told = match serde_json::from_str::<Ask>(json) {

@@ -1,6 +1,6 @@
 //! Imports, exports and code for GPUs, as others read them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,16 @@ struct Tables {
     imports: Vec<(bool, String, Vec<String>)>,
     exports: BTreeSet<String>,
 }
+
+/// What `tables.py` prints of an image: machine, imports, exports unless there are too many, the
+/// forwarded ones, traces of who built it.
+type Answer = (
+    u16,
+    Vec<(bool, String, Vec<String>)>,
+    Option<BTreeSet<String>>,
+    BTreeMap<String, String>,
+    Vec<String>,
+);
 
 /// Every file of a kind below the trees.
 fn files(kind: &str) -> Vec<PathBuf> {
@@ -190,10 +200,29 @@ fn pefile_reads_the_same_machine_imports_and_exports_of_every_image() {
     assert!(answer.status.success());
     let answer = String::from_utf8(answer.stdout).unwrap();
     let (mut compared, mut whole) = (0, 0);
+    let (mut traces, mut forwarders) = (0, 0);
     for (path, line) in paths.iter().zip(answer.lines()) {
         let (class, ours) = ours(path);
-        let (machine, imports, exports): (u16, _, Option<BTreeSet<String>>) =
+        let (machine, imports, exports, forwards, built): Answer =
             serde_json::from_str(line).unwrap();
+        let part = &explain::file(path).unwrap().parts[0];
+        let own = ["linker", "rich", "pdb", "build-id"];
+        let of = |trace: &&String| own.contains(&trace.split(' ').next().unwrap());
+        let ours_built: BTreeSet<&String> = part.built.iter().filter(of).collect();
+        assert_eq!(ours_built, built.iter().collect(), "{}", path.display());
+        traces += built.len();
+        let Facts::Pe(pe) = &part.facts else {
+            panic!("{}: no image", path.display())
+        };
+        let text = |name: &Name| String::from_utf8_lossy(name.bytes()).into_owned();
+        let forwarded = pe.exports.iter().map(|e| (text(&e.name), text(&e.is)));
+        let forwarded: BTreeMap<_, _> = forwarded
+            .filter(|(_, is)| is != "code" && is != "data")
+            .collect();
+        if exports.is_some() {
+            assert_eq!(forwarded, forwards, "{}", path.display());
+        }
+        forwarders += forwards.len();
         whole += usize::from(exports.is_some());
         let theirs = Tables {
             imports,
@@ -207,8 +236,51 @@ fn pefile_reads_the_same_machine_imports_and_exports_of_every_image() {
         compared += 1;
     }
     assert_eq!(compared, paths.len());
-    assert!(compared > 40, "{compared} images");
+    println!("{traces} traces, {forwarders} forwarded exports");
+    assert!(
+        compared > 40 && traces > 200,
+        "{compared} images, {traces} traces"
+    );
     assert_eq!(whole + 1, compared, "one exports more than pefile reads");
+}
+
+#[test]
+fn llvm_readobj_reads_the_same_compilers_and_build_ids_of_every_elf_file() {
+    let (mut comments, mut ids) = (0, 0);
+    for path in files("elf") {
+        let part = &explain::file(&path).unwrap().parts[0];
+        let of = |kind: &str| -> BTreeSet<String> {
+            let prefix = format!("{kind} ");
+            let traces = part.built.iter();
+            traces
+                .filter_map(|trace| Some(trace.strip_prefix(&prefix)?.to_owned()))
+                .collect()
+        };
+        let text = output(
+            tool("llvm-readobj")
+                .args(["--notes", "--string-dump=.comment"])
+                .arg(&path),
+        );
+        let lines = || text.lines().map(str::trim);
+        let id: BTreeSet<String> = lines()
+            .filter_map(|line| Some(line.strip_prefix("Build ID: ")?.to_owned()))
+            .collect();
+        // `[     0] GCC: (Debian 14.2.0-19) 14.2.0`
+        let comment: BTreeSet<String> = lines()
+            .filter_map(|line| line.strip_prefix('[')?.split_once("] "))
+            .filter(|(at, _)| u64::from_str_radix(at.trim(), 16).is_ok())
+            .map(|(_, said)| said.trim().to_owned())
+            .collect();
+        assert_eq!(of("build-id"), id, "{}", path.display());
+        assert_eq!(of("comment"), comment, "{}", path.display());
+        ids += id.len();
+        comments += comment.len();
+    }
+    println!("{comments} comments, {ids} digests");
+    assert!(
+        comments > 5 && ids > 3,
+        "{comments} comments, {ids} digests"
+    );
 }
 
 #[test]

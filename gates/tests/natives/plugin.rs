@@ -99,6 +99,8 @@ fn what_a_target_does_not_have_must_not_be_there() {
     let report = Tree::new(&[("q", vec![])]).inspect("plugin", TARGET, ask.clone());
     assert_eq!(findings(&report), [""; 0]);
     assert_eq!(report.counts.by_kind["absent"], 1);
+    let empty = Tree::new(&[]).inspect("plugin", TARGET, ask.clone());
+    assert_eq!(empty.counts.inspected, 0);
     let amd = Tree::new(&[("q", vec![])]).inspect("plugin", "windows/amd64", ask);
     one(&findings(&amd), "PLG001 p.dll: ");
 }
