@@ -646,7 +646,7 @@ fn missing_cut_foreign_and_edited_reports_are_unreadable() {
         (&good[good.len() - 1..], ""),
         ("windows/arm64", "windows/amd64"),
         ("\"check\":\"arch\"", "\"check\":\"imports\""),
-        ("\"check-version\":1", "\"check-version\":2"),
+        ("\"check-version\":2", "\"check-version\":1"),
         ("gate-report/1", "gate-report/2"),
         ("\"inspected\":4", "\"inspected\":04"),
     ] {

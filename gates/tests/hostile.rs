@@ -401,3 +401,162 @@ fn no_change_of_a_manifest_passes_unless_it_says_the_same() {
         }
     }
 }
+
+/// A size, an offset or a count of 16 EiB less one byte, at every place of every format.
+#[test]
+fn no_word_of_the_largest_value_hangs_a_gate_or_fills_the_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, _, bytes) in samples() {
+        for at in (0..bytes.len().saturating_sub(8)).step_by(4) {
+            let mut patched = bytes.clone();
+            patched[at..at + 8].fill(0xff);
+            let path = dir.path().join(at.to_string());
+            fs::create_dir_all(&path).unwrap();
+            fs::write(path.join(name), patched).unwrap();
+        }
+    }
+    let root = Root {
+        path: dir.path().to_owned(),
+        label: Name::default(),
+    };
+    for target in ["windows/arm64", "linux/arm64"] {
+        let row = arch_table::row(target).unwrap();
+        for gate in ["arch", "census", "elf", "gpu", "imports", "signed", "wheel"] {
+            let start = Instant::now();
+            let gate = Gate::named(gate).unwrap();
+            let report = gate.inspect(&row, std::slice::from_ref(&root), &Object::new());
+            assert!(start.elapsed() < Duration::from_secs(60), "{}", gate.name);
+            if let Err(failure) = report {
+                panic!("{} for {target}: {failure}", gate.name);
+            }
+        }
+    }
+}
+
+/// A zip whose one member says that it has 16 EiB less one byte.
+#[test]
+fn a_member_of_16_eib_is_a_finding() {
+    let mut zip64 = vec![1, 0, 16, 0];
+    zip64.extend([0xff; 16]);
+    let word = |bytes: &mut Vec<u8>, words: &[u16]| {
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    };
+    let mut zip = b"PK\x03\x04".to_vec();
+    word(
+        &mut zip,
+        &[45, 0, 0, 0, 0, 0, 0, 0xffff, 0xffff, 0xffff, 0xffff, 5, 20],
+    );
+    zip.extend(b"a.dll");
+    zip.extend(&zip64);
+    zip.extend(fixture::dll(ARM64));
+    let list = u16::try_from(zip.len()).unwrap();
+    zip.extend(b"PK\x01\x02");
+    word(
+        &mut zip,
+        &[
+            45, 45, 0, 0, 0, 0, 0, 0, 0xffff, 0xffff, 0xffff, 0xffff, 5, 20, 0, 0, 0, 0, 0, 0, 0,
+        ],
+    );
+    zip.extend(b"a.dll");
+    zip.extend(&zip64);
+    let end = u16::try_from(zip.len()).unwrap();
+    zip.extend(b"PK\x05\x06");
+    word(&mut zip, &[0, 0, 1, 1, end - list, 0, list, 0, 0]);
+    let report = Bench::new("x.whl", "windows/arm64").judge(&zip).unwrap();
+    assert_eq!(report.verdict, Verdict::Fail);
+    let ids: Vec<&str> = report.findings.iter().map(|f| f.id.as_str()).collect();
+    assert!(
+        ids.contains(&"GEN002") || ids.contains(&"ARCH005"),
+        "{:?}",
+        report.findings
+    );
+}
+
+/// Two names for the same bytes: what bombs are made of that no ratio shows.
+#[test]
+fn members_of_a_zip_that_share_bytes_are_a_finding() {
+    let dll = fixture::dll(ARM64);
+    let mut zip = fixture::zip(&[("m1.pyd", &dll), ("m2.pyd", &dll)]).unwrap();
+    let lists: Vec<usize> = (0..zip.len() - 4)
+        .filter(|at| zip[*at..].starts_with(b"PK\x01\x02"))
+        .collect();
+    let [first, second] = lists[..] else {
+        panic!("{lists:?}")
+    };
+    zip.copy_within(first + 42..first + 46, second + 42);
+    let report = Bench::new("x.whl", "windows/arm64").judge(&zip).unwrap();
+    assert_eq!(report.findings[0].id, "ARCH009", "{:?}", report.findings);
+}
+
+/// An index of symbols that says that they are in itself, and names that stand in themselves.
+#[test]
+fn an_archive_that_refers_to_itself_is_a_finding() {
+    let coff = fixture::coff(ARM64);
+    let member = |name: &str, bytes: &[u8]| {
+        let mut out = format!(
+            "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n",
+            0,
+            0,
+            0,
+            0,
+            bytes.len()
+        )
+        .into_bytes();
+        out.extend(bytes);
+        out.resize(out.len().next_multiple_of(2), b'\n');
+        out
+    };
+    let index = |at: u32| [&1_u32.to_be_bytes()[..], &at.to_be_bytes(), b"f\0\0\0"].concat();
+    let with = |at: u32| {
+        [
+            b"!<arch>\n".to_vec(),
+            member("/", &index(at)),
+            member("a.obj/", &coff),
+        ]
+        .concat()
+    };
+    let right = 8 + 60 + 12;
+    let bench = Bench::new("x.lib", "windows/arm64");
+    assert_eq!(bench.judge(&with(right)).unwrap().verdict, Verdict::Pass);
+    for at in [8, 68, right + 60, u32::MAX] {
+        let report = bench.judge(&with(at)).unwrap();
+        assert_eq!(report.verdict, Verdict::Fail, "{at}");
+    }
+    let names = [
+        b"!<arch>\n".to_vec(),
+        member("//", b"/0"),
+        member("/0", &coff),
+    ]
+    .concat();
+    assert_ne!(bench.judge(&names).unwrap().findings.len(), 0);
+}
+
+/// Libraries that import and forward each other, and themselves.
+#[test]
+fn imports_and_forwards_in_a_circle_end() {
+    let library = |to: &'static str, forward: &'static str| fixture::Pe {
+        imports: vec![(to, vec!["f"])],
+        exports: vec![("f", fixture::Export::Forward(forward))],
+        ..fixture::Pe::default()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    for (name, to, forward) in [
+        ("a.dll", "b.dll", "b.f"),
+        ("b.dll", "c.dll", "c.f"),
+        ("c.dll", "a.dll", "a.f"),
+        ("self.dll", "self.dll", "self.f"),
+    ] {
+        fs::write(dir.path().join(name), library(to, forward).dll(ARM64)).unwrap();
+    }
+    let root = Root {
+        path: dir.path().to_owned(),
+        label: Name::default(),
+    };
+    let row = arch_table::row("windows/arm64").unwrap();
+    let start = Instant::now();
+    let gate = Gate::named("imports").unwrap();
+    let report = gate.inspect(&row, &[root], &Object::new()).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(5), "too slow");
+    let circles = report.findings.iter().filter(|f| f.id == "IMP009");
+    assert!(circles.count() >= 4, "{:?}", report.findings);
+}

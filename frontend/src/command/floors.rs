@@ -231,7 +231,7 @@ mod tests {
     fn verdict(gate: &str, what: &str, got: u64, floor: &str) -> Asserted {
         let counts = serde_json::to_string(&report::Counts::default()).unwrap();
         let text = format!(
-            r#"{{"check":"arch","check-version":1,"counts":{counts},"exemptions":[],"exit":0,"findings":[],"findings-omitted":0,"floors":[{{"got":{got},"least":1,"ok":true,"what":"{what}"}}],"gate":"{gate}","policy":{{"digest":"d","resolved":{{"check":"arch","floors":{{"{what}":{floor}}},"gate":"{gate}","schema":"gate-policy/1","target":"windows/arm64"}}}},"roots":[],"schema":"gate-report/1","stage":"assert","target":"windows/arm64","verdict":"pass"}}"#
+            r#"{{"check":"arch","check-version":2,"counts":{counts},"exemptions":[],"exit":0,"findings":[],"findings-omitted":0,"floors":[{{"got":{got},"least":1,"ok":true,"what":"{what}"}}],"gate":"{gate}","policy":{{"digest":"d","resolved":{{"check":"arch","floors":{{"{what}":{floor}}},"gate":"{gate}","schema":"gate-policy/1","target":"windows/arm64"}}}},"roots":[],"schema":"gate-report/1","stage":"assert","target":"windows/arm64","verdict":"pass"}}"#
         );
         serde_json::from_str(&text).unwrap()
     }

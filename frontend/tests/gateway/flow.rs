@@ -671,7 +671,7 @@ fn verdict(green: bool) -> Vec<u8> {
     });
     let findings = if green { vec![] } else { vec![finding] };
     serde_json::json!({
-        "check": "arch", "check-version": 1,
+        "check": "arch", "check-version": 2,
         "counts": {
             "archive-members": 0, "by-class": {}, "by-kind": {}, "device": 0, "files": 1, "hard-links": 0,
             "inspected": 1, "linker-scripts": 0, "links": 0, "other": 0, "special": 0, "unreadable": 0, "zip-members": 0,
