@@ -153,7 +153,7 @@ const WHEELS: &[Wheel] = &[
     ),
 ];
 
-/// Images with two signatures each, one in the other. Those of [`SIGNED`] have one.
+/// Images with two signatures each, one in the other; in that of [`SIGNED`] they lie side by side.
 const SIGNATURES: &[Wheel] = &[wheel(
     "msvc-runtime==14.51.36231",
     "win_amd64",

@@ -369,7 +369,7 @@ fn llvm_readobj_reads_the_same_gpus_of_every_code_object_of_rocrand() {
     // Every ELF file that begins in the section, by its bytes alone.
     let bytes = section(&library, ".hip_fatbin");
     let dir = tempfile::tempdir().unwrap();
-    let mut theirs: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    let mut theirs: BTreeMap<String, u64> = BTreeMap::new();
     let mut starts: Vec<usize> = Vec::new();
     for at in (0..bytes.len() - 4).filter(|at| &bytes[*at..at + 4] == b"\x7fELF") {
         starts.push(at);
@@ -407,7 +407,7 @@ fn llvm_readobj_reads_the_same_gpus_of_every_code_object_of_rocrand() {
         .iter()
         .find(|item| item.subject.to_string().contains("librocrand.so"))
         .unwrap();
-    let ours: std::collections::BTreeMap<String, u64> = item
+    let ours: BTreeMap<String, u64> = item
         .classes
         .iter()
         .filter(|(word, _)| word.starts_with("gfx"))
@@ -419,7 +419,7 @@ fn llvm_readobj_reads_the_same_gpus_of_every_code_object_of_rocrand() {
 }
 
 /// How often code for each GPU is in a file.
-type Gpus = std::collections::BTreeMap<String, u64>;
+type Gpus = BTreeMap<String, u64>;
 
 /// What cuobjdump lists: code as `name.sm_90a.cubin`, text for the driver as `name.sm_90.ptx`.
 fn cuobjdump(path: &Path) -> Gpus {
