@@ -62,31 +62,12 @@ fn lanegate(engine: &Engine, to: &Path) -> PathBuf {
     program
 }
 
-/// A tree with a program that tests it.
-pub(crate) struct Tested {
-    /// What is built to get the tree.
-    pub(crate) target: &'static str,
-    /// The program's path in it.
-    pub(crate) program: &'static str,
-    /// The file of the context that gets the report.
-    pub(crate) report: &'static str,
-}
-
-fn hand_in(engine: &Engine, example: &Example, gate: &str) {
-    let tested = Tested {
-        target: "amd64/runtime",
-        program: "opt/app/selftest",
-        report: "reports/amd64.json",
-    };
-    report_of(Build::new(engine, example.path()), example, gate, &tested);
-}
-
 /// Exports the tree, runs its program and writes the report for this gate into the context.
-pub(crate) fn report_of(build: Build<'_>, example: &Example, gate: &str, tested: &Tested) {
+fn hand_in(engine: &Engine, example: &Example, gate: &str) {
     let place = tempfile::tempdir().expect("a directory");
     let at = |name: &str| place.path().join(name).to_string_lossy().into_owned();
-    let outcome = build
-        .target(tested.target)
+    let outcome = Build::new(engine, example.path())
+        .target("amd64/runtime")
         .option("--output", format!("type=local,dest={}", at("out")))
         .pass();
     let names = outcome.names();
@@ -94,17 +75,17 @@ pub(crate) fn report_of(build: Build<'_>, example: &Example, gate: &str, tested:
         !names.iter().any(|name| name.contains("[gate")),
         "{names:?}"
     );
-    let program = lanegate(&Setup::get().engine, place.path());
+    let program = lanegate(engine, place.path());
     let run = |args: &[&str]| {
         let mut command = Command::new(&program);
         let ran = command.args(args).output().expect("it starts");
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{args:?}: {said}");
     };
-    let test = at(&format!("out/{}", tested.program));
+    let test = at("out/opt/app/selftest");
     run(&["run", "--out", &at("ran"), "--", "sh", &test]);
     let (root, of) = (format!("{}=", at("ran")), at("out"));
-    let report = example.file(tested.report);
+    let report = example.file("reports/amd64.json");
     run(&[
         "inspect",
         "exec",

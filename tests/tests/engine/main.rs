@@ -22,7 +22,6 @@ mod gate_cases;
 mod gates;
 mod git;
 mod image;
-mod inputs;
 mod keys;
 mod media_mini;
 mod options;
