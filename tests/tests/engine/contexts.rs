@@ -66,7 +66,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn of(directory: &Path) -> Self {
+    pub(crate) fn of(directory: &Path) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let stop = Arc::new(AtomicBool::new(false));
@@ -122,7 +122,7 @@ impl Drop for Server {
     }
 }
 
-fn git(directory: &Path, args: &[&str]) {
+pub(crate) fn git(directory: &Path, args: &[&str]) {
     let status = Command::new("git")
         .args(["-c", "user.name=a", "-c", "user.email=a@example.com"])
         .args(args)

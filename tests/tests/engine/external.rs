@@ -62,12 +62,31 @@ fn lanegate(engine: &Engine, to: &Path) -> PathBuf {
     program
 }
 
-/// Exports the tree, runs its program and writes the report for this gate into the context.
+/// A tree with a program that tests it.
+pub(crate) struct Tested {
+    /// What is built to get the tree.
+    pub(crate) target: &'static str,
+    /// The program's path in it.
+    pub(crate) program: &'static str,
+    /// The file of the context that gets the report.
+    pub(crate) report: &'static str,
+}
+
 fn hand_in(engine: &Engine, example: &Example, gate: &str) {
+    let tested = Tested {
+        target: "amd64/runtime",
+        program: "opt/app/selftest",
+        report: "reports/amd64.json",
+    };
+    report_of(Build::new(engine, example.path()), example, gate, &tested);
+}
+
+/// Exports the tree, runs its program and writes the report for this gate into the context.
+pub(crate) fn report_of(build: Build<'_>, example: &Example, gate: &str, tested: &Tested) {
     let place = tempfile::tempdir().expect("a directory");
     let at = |name: &str| place.path().join(name).to_string_lossy().into_owned();
-    let outcome = Build::new(engine, example.path())
-        .target("amd64/runtime")
+    let outcome = build
+        .target(tested.target)
         .option("--output", format!("type=local,dest={}", at("out")))
         .pass();
     let names = outcome.names();
@@ -75,17 +94,17 @@ fn hand_in(engine: &Engine, example: &Example, gate: &str) {
         !names.iter().any(|name| name.contains("[gate")),
         "{names:?}"
     );
-    let program = lanegate(engine, place.path());
+    let program = lanegate(&Setup::get().engine, place.path());
     let run = |args: &[&str]| {
         let mut command = Command::new(&program);
         let ran = command.args(args).output().expect("it starts");
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{args:?}: {said}");
     };
-    let test = at("out/opt/app/selftest");
+    let test = at(&format!("out/{}", tested.program));
     run(&["run", "--out", &at("ran"), "--", "sh", &test]);
     let (root, of) = (format!("{}=", at("ran")), at("out"));
-    let report = example.file("reports/amd64.json");
+    let report = example.file(tested.report);
     run(&[
         "inspect",
         "exec",

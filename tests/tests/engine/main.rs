@@ -22,6 +22,7 @@ mod gate_cases;
 mod gates;
 mod git;
 mod image;
+mod inputs;
 mod keys;
 mod media_mini;
 mod options;

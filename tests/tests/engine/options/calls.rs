@@ -1,6 +1,7 @@
 //! `--call` and `--check`: as text, and as JSON of the shape that a Dockerfile's answers have.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use engine_tests::{Example, buildx};
 use serde_json::Value;
@@ -134,6 +135,34 @@ pub(super) fn check(lab: &Lab) {
     assert_eq!(shape_of(&ours.out), theirs);
     lab.build(&["--call=check,ignorestatus=true"])
         .pass("WARNING: LK068 - ");
+
+    // What is listed and not there, without all of what is.
+    lab.example.edit(
+        "lanes.toml",
+        "[\"input.txt\"]",
+        "[\"input.txt\", \"conf/\"]",
+    );
+    lab.build(&["--check"])
+        .fail("error[LK074]")
+        .says("`conf/` is not in the context");
+    lab.example.write("conf", "a file is no directory");
+    lab.build(&["--check"])
+        .fail("`conf/` is not in the context");
+    fs::remove_file(lab.file("conf")).expect("a file");
+    fs::create_dir_all(lab.file("conf/d")).expect("a directory");
+    lab.build(&["--check"]).fail("Check complete, 1 warning");
+    lab.example.edit(
+        "lanes.toml",
+        "[\"input.txt\", \"conf/\"]",
+        "[\"input.txt\", \"conf/\", \"conf/d/\"]",
+    );
+    lab.build(&["--check"]).fail("Check complete, 1 warning");
+    fs::remove_dir_all(lab.file("conf")).expect("a directory");
+    std::os::unix::fs::symlink("elsewhere", lab.file("conf")).expect("a link");
+    fs::create_dir_all(lab.file("elsewhere/d")).expect("a directory");
+    lab.build(&["--check"]).fail("Check complete, 1 warning");
+    lab.example
+        .edit("lanes.toml", ", \"conf/\", \"conf/d/\"]", "]");
 
     let wrong = "output.tree  = { stage = \"ap\"";
     lab.example

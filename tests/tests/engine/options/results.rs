@@ -340,6 +340,31 @@ pub(super) fn platform(lab: &Lab) {
             .fail("lane `l` runs on linux/amd64, not on linux/arm64");
         lab.build(&["--platform", "linux/amd64,linux/s390x", "--target", "data"])
             .fail("linux/s390x");
+        // One by a list, and as an image: an index with the parts that were asked for, in the order of the group.
+        let of = |platforms: &str| -> Vec<String> {
+            let place = lab.layout(&[
+                "--provenance",
+                "false",
+                "--target",
+                "data",
+                "--platform",
+                platforms,
+            ]);
+            let index = layout::index(&place);
+            let image = layout::json(&place, &index["manifests"][0]);
+            let parts = image["manifests"].as_array().into_iter().flatten();
+            parts
+                .map(|part| {
+                    let platform = &part["platform"];
+                    let word = |key: &str| platform[key].as_str().unwrap_or_default().to_owned();
+                    format!("{}/{}", word("os"), word("architecture"))
+                })
+                .collect()
+        };
+        let both = ["linux/amd64", "linux/arm64"];
+        assert_eq!(of("linux/arm64,linux/amd64"), both);
+        assert_eq!(of("linux/amd64,linux/arm64,linux/amd64"), both);
+        assert_eq!(of("linux/arm64"), ["linux/arm64"]);
     }
     assert_eq!(said("linux_amd64").expect("a file"), "linux/amd64\n");
     assert_eq!(said("linux_arm64").expect("a file"), "linux/arm64\n");
