@@ -12,6 +12,10 @@ use crate::{browser, codegen, corpora, demo, frontend, repo, run};
 /// How long one command of a suite may take.
 const LIMIT: Duration = Duration::from_secs(1500);
 
+/// What every suite builds: with another selection cargo would unify other features, and build the
+/// dependencies once more.
+const ALL: [&str; 3] = ["--workspace", "--all-features", "--locked"];
+
 /// One part of the tests that can be run by itself.
 pub(crate) struct Suite {
     /// What it is called on the command line.
@@ -44,14 +48,8 @@ pub(crate) const SUITES: &[Suite] = &[
         name: "clippy",
         about: "no lint of the workspace's table fires",
         run: |_| {
-            cargo(&[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--locked",
-                "--",
-                "-Dwarnings",
-            ])
+            let lints = ["--all-targets", "--", "-Dwarnings"];
+            cargo(&[&["clippy"][..], &ALL, &lints].concat())
         },
     },
     Suite {
@@ -142,15 +140,16 @@ fn cargo(args: &[&str]) -> Result<Ended> {
 }
 
 fn unit() -> Result<Ended> {
-    let here = ["--workspace", "--exclude", "engine-tests", "--locked"];
-    let run = if has_nextest() {
-        vec!["nextest", "run", "--no-tests=pass"]
+    if has_nextest() {
+        let needs_nothing = ["-E", "not package(engine-tests) and not binary(corpora)"];
+        cargo(&[&["nextest", "run"][..], &ALL, &needs_nothing].concat())?;
     } else {
-        vec!["test", "--all-targets"]
-    };
-    cargo(&[&run[..], &here[..]].concat())?;
+        // Without a filter, what needs an engine or the corpora is left out by what is built.
+        let here = ["--workspace", "--exclude", "engine-tests", "--locked"];
+        cargo(&[&["test", "--all-targets"][..], &here].concat())?;
+    }
     // nextest runs no examples of documentation.
-    cargo(&[&["test", "--doc"], &here[..]].concat())
+    cargo(&[&["test", "--doc"][..], &ALL].concat())
 }
 
 fn has_nextest() -> bool {
@@ -171,8 +170,9 @@ fn on_corpora() -> Result<Ended> {
     corpora::fetch(&dir)?;
     let mut tests = repo::cargo();
     tests
-        .args(["test", "--locked", "--package", "gates"])
-        .args(["--features", "corpora", "--test", "corpora"])
+        .arg("test")
+        .args(ALL)
+        .args(["--test", "corpora"])
         .env("LANEGATE_CORPORA", &dir);
     run::attached(&mut tests, LIMIT)?;
     Ok(Ended::Passed)
@@ -183,7 +183,8 @@ fn in_a_browser() -> Result<Ended> {
     let pictures = repo::root().join("target/pictures");
     let mut tests = repo::cargo();
     tests
-        .args(["test", "--locked", "--package", "engine-tests"])
+        .arg("test")
+        .args(ALL)
         .args(["--test", "pictures", "--", "--show-output"])
         .env("LANEKIT_TEST_BROWSER", &browser.program)
         .env("LANEKIT_TEST_PICTURES", pictures)
@@ -224,7 +225,7 @@ fn on_engine(wish: Wish, targets: &[&str]) -> Result<Ended> {
         "clang": Base::Clang.name(),
     });
     let mut tests = repo::cargo();
-    tests.args(["test", "--locked", "--package", "engine-tests"]);
+    tests.arg("test").args(ALL);
     for target in targets {
         tests.args(["--test", target]);
     }
