@@ -297,11 +297,8 @@ impl Tree<'_> {
                 true => Name::new(base),
                 false => Name::new(dir.as_slice()).join(base),
             };
-            let label = self.root.label.bytes();
-            let inside = dir
-                .strip_prefix(label)
-                .is_some_and(|rest| label.is_empty() || rest.is_empty() || rest[0] == b'/');
-            if !inside || dir.split(|b| *b == b'/').any(|part| part == b"..") {
+            let rest = loader::below(&dir, self.root.label.bytes());
+            if rest.is_none_or(|rest| rest.split(|b| *b == b'/').any(|part| part == b"..")) {
                 why = format!("{to} would lie outside of the tree");
                 continue;
             }

@@ -32,6 +32,7 @@ pub mod gate;
 pub mod glob;
 pub mod input;
 pub mod limit;
+pub mod links;
 pub mod list;
 pub mod lists;
 pub mod loader;

@@ -15,6 +15,7 @@ use crate::format::dynamic::{self, Dynamic};
 use crate::format::image::{Exports, Image, Import};
 use crate::format::magic::{self, Magic};
 use crate::glob::Glob;
+use crate::links::Links;
 use crate::name::Name;
 use crate::rule;
 use crate::scan::{Entry, Part, Visit};
@@ -206,7 +207,11 @@ pub struct Loader<'l> {
     by_base: BTreeMap<Vec<u8>, Vec<Place>>,
     search: Vec<(Glob, Glob)>,
     fold: bool,
-    labels: Vec<Vec<u8>>,
+    links: Links,
+    /// The system's own directories of the trees.
+    system: Vec<Vec<u8>>,
+    /// The same, where their links lead to.
+    system_real: Vec<Vec<u8>>,
 }
 
 /// A name in the tree under which a library is found: its own or a link's.
@@ -231,11 +236,13 @@ impl<'l> Loader<'l> {
     #[must_use]
     pub fn new(
         libraries: &'l [Library],
-        links: &[Link],
+        found: &[Link],
         search: &[Search],
         labels: Vec<Vec<u8>>,
         fold: bool,
     ) -> Self {
+        let links = Links::new(found, labels);
+        let system = system(links.labels());
         let mut loader = Self {
             libraries,
             by_base: BTreeMap::new(),
@@ -244,20 +251,22 @@ impl<'l> Loader<'l> {
                 .map(|s| (Glob::new(&s.dir, fold), Glob::new(&s.from, fold)))
                 .collect(),
             fold,
-            labels,
+            system_real: system.iter().flat_map(|dir| links.real(dir)).collect(),
+            system,
+            links,
         };
         let mut by_name = BTreeMap::new();
         for (index, library) in libraries.iter().enumerate() {
             by_name.insert(library.name.bytes(), index);
             loader.place(library.name.bytes(), index);
         }
-        let targets: BTreeMap<&[u8], &[u8]> = links
-            .iter()
-            .map(|link| (link.name.bytes(), link.target.as_slice()))
-            .collect();
-        for link in links {
-            if let Some(index) = loader.follow(&targets, &by_name, link) {
-                loader.place(link.name.bytes(), index);
+        for link in found {
+            let leads_to = loader.links.real(link.name.bytes());
+            let library = leads_to
+                .iter()
+                .find_map(|path| by_name.get(path.as_slice()));
+            if let Some(index) = library {
+                loader.place(link.name.bytes(), *index);
             }
         }
         loader
@@ -267,40 +276,6 @@ impl<'l> Loader<'l> {
         let (key, dir) = (self.folded(base(name)), self.folded(dir(name)));
         let places = self.by_base.entry(key).or_default();
         places.push(Place { dir, library });
-    }
-
-    /// The library that a link leads to, over other links, inside the tree.
-    fn follow(
-        &self,
-        targets: &BTreeMap<&[u8], &[u8]>,
-        files: &BTreeMap<&[u8], usize>,
-        link: &Link,
-    ) -> Option<usize> {
-        const HOPS: usize = 16;
-        let mut name = link.name.bytes().to_vec();
-        for _ in 0..HOPS {
-            let target = targets.get(name.as_slice())?;
-            let places = self.places(dir(&name), target);
-            if let Some(index) = places.iter().find_map(|p| files.get(p.as_slice())) {
-                return Some(*index);
-            }
-            name = places
-                .into_iter()
-                .find(|place| targets.contains_key(place.as_slice()))?;
-        }
-        None
-    }
-
-    /// Where in the tree a path leads to from a directory: absolute ones are below some root.
-    fn places(&self, from: &[u8], path: &[u8]) -> Vec<Vec<u8>> {
-        match path.strip_prefix(b"/") {
-            None => vec![joined(from, path)],
-            Some(path) => self
-                .labels
-                .iter()
-                .map(|label| joined(label, path))
-                .collect(),
-        }
     }
 
     fn folded(&self, bytes: &[u8]) -> Vec<u8> {
@@ -320,13 +295,16 @@ impl<'l> Loader<'l> {
         let Some(places) = self.by_base.get(&self.folded(wanted)) else {
             return found;
         };
-        let dirs = match &importer.kind {
+        let dirs: Vec<Vec<u8>> = match &importer.kind {
             _ if wanted.len() < name.len() => {
-                let path = self.places(importer.dir(), dir(name));
-                path.into_iter().map(|dir| self.folded(&dir)).collect()
+                self.real(&self.links.places(importer.dir(), dir(name)))
             }
             Kind::Pe { .. } => vec![self.folded(importer.dir())],
-            Kind::Elf(dynamic) => self.elf_dirs(importer, dynamic),
+            Kind::Elf(dynamic) => {
+                let mut dirs = self.real(&self.own_dirs(importer, dynamic));
+                dirs.extend_from_slice(&self.system_real);
+                dirs
+            }
         };
         for place in places {
             let provider = &self.libraries[place.library];
@@ -346,53 +324,66 @@ impl<'l> Loader<'l> {
         found
     }
 
-    /// Where an importer's loader looks, as directories of the tree, its own way first.
+    /// Directories where their links lead to.
+    fn real(&self, dirs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let real = dirs.iter().flat_map(|dir| self.links.real(dir));
+        real.map(|dir| self.folded(&dir)).collect()
+    }
+
+    /// Where an importer's loader looks, as directories of the tree, its own way first. Links on
+    /// the way are not followed yet.
     #[must_use]
     pub fn dirs(&self, importer: &Library) -> Vec<Vec<u8>> {
         match &importer.kind {
             Kind::Pe { .. } => vec![importer.dir().to_vec()],
-            Kind::Elf(dynamic) => self.elf_dirs(importer, dynamic),
+            Kind::Elf(dynamic) => {
+                let mut dirs = self.own_dirs(importer, dynamic);
+                dirs.extend_from_slice(&self.system);
+                dirs
+            }
         }
     }
 
-    /// Where Linux looks: RUNPATH, or else RPATH, then the system's own directories of the tree.
-    fn elf_dirs(&self, importer: &Library, dynamic: &Dynamic) -> Vec<Vec<u8>> {
-        const SYSTEM: [&str; 6] = [
-            "lib",
-            "lib64",
-            "usr/lib",
-            "usr/lib64",
-            "usr/local/lib",
-            "usr/local/lib64",
-        ];
-        const MULTIARCH: [&str; 4] = [
-            "x86_64-linux-gnu",
-            "aarch64-linux-gnu",
-            "i386-linux-gnu",
-            "riscv64-linux-gnu",
-        ];
+    /// Where Linux looks before the system's directories: RUNPATH, or else RPATH.
+    fn own_dirs(&self, importer: &Library, dynamic: &Dynamic) -> Vec<Vec<u8>> {
         let paths = match dynamic.runpath.is_empty() {
             true => &dynamic.rpath,
             false => &dynamic.runpath,
         };
-        let mut dirs: Vec<Vec<u8>> = Vec::new();
-        for path in paths {
-            match origin(path) {
-                Some(rest) => dirs.push(joined(importer.dir(), rest)),
-                None => dirs.extend(self.places(importer.dir(), path)),
-            }
-        }
-        for label in &self.labels {
-            for system in SYSTEM {
-                dirs.push(joined(label, system.as_bytes()));
-            }
-            for machine in MULTIARCH {
-                dirs.push(joined(label, format!("lib/{machine}").as_bytes()));
-                dirs.push(joined(label, format!("usr/lib/{machine}").as_bytes()));
-            }
-        }
-        dirs
+        let dirs = paths.iter().flat_map(|path| match origin(path) {
+            Some(rest) => vec![joined(importer.dir(), rest)],
+            None => self.links.places(importer.dir(), path),
+        });
+        dirs.collect()
     }
+}
+
+/// The directories of each root where Linux looks for libraries of its own accord.
+fn system(labels: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    const SYSTEM: [&str; 6] = [
+        "lib",
+        "lib64",
+        "usr/lib",
+        "usr/lib64",
+        "usr/local/lib",
+        "usr/local/lib64",
+    ];
+    const MULTIARCH: [&str; 4] = [
+        "x86_64-linux-gnu",
+        "aarch64-linux-gnu",
+        "i386-linux-gnu",
+        "riscv64-linux-gnu",
+    ];
+    let mut dirs = Vec::new();
+    for label in labels {
+        dirs.extend(SYSTEM.map(|dir| joined(label, dir.as_bytes())));
+        for machine in MULTIARCH {
+            for lib in ["lib", "usr/lib"] {
+                dirs.push(joined(label, format!("{lib}/{machine}").as_bytes()));
+            }
+        }
+    }
+    dirs
 }
 
 /// What stands behind `$ORIGIN` in a path.
@@ -409,7 +400,7 @@ pub fn origin(path: &[u8]) -> Option<&[u8]> {
 }
 
 /// A path from a directory, its `.` and `..` resolved; what leads out of the tree, or out of a
-/// zip, keeps a `..`.
+/// zip, keeps a `..`, and what begins at the root of the host, its `/`.
 #[must_use]
 pub fn joined(from: &[u8], path: &[u8]) -> Vec<u8> {
     let zip = from.iter().rposition(|b| *b == b'!').map_or(0, |at| at + 1);
@@ -425,7 +416,22 @@ pub fn joined(from: &[u8], path: &[u8]) -> Vec<u8> {
             part => parts.push(part),
         }
     }
-    [zip, &parts.join(&b'/')].concat()
+    let root: &[u8] = match from.starts_with(b"/") {
+        true => b"/",
+        false => b"",
+    };
+    [zip, root, &parts.join(&b'/')].concat()
+}
+
+/// What a path is below a label; nothing when it does not lie there. Dots may lead out again.
+#[must_use]
+pub fn below<'p>(path: &'p [u8], label: &[u8]) -> Option<&'p [u8]> {
+    match path.strip_prefix(label)? {
+        rest if label.is_empty() => Some(rest),
+        [] => Some(&[]),
+        [b'/', rest @ ..] => Some(rest),
+        _ => None,
+    }
 }
 
 /// Whether a program of one machine class can load a library of another.
@@ -447,6 +453,8 @@ mod tests {
         assert_eq!(joined(b"a/b", b"../c/./d"), b"a/c/d");
         assert_eq!(joined(b"a", b"../../x"), b"../x");
         assert_eq!(joined(b"", b"x"), b"x");
+        assert_eq!(joined(b"/a/b", b"../../../x"), b"/../x");
+        assert_eq!(joined(b"./a//b/.", b""), b"a/b");
         assert_eq!(joined(b"x.whl!p", b"../q"), b"x.whl!q");
         assert_eq!(joined(dir(b"x.whl!m.so"), b"x.libs"), b"x.whl!x.libs");
         assert_eq!(joined(b"x.whl!p", b"../../q"), b"x.whl!../q");

@@ -118,6 +118,73 @@ fn trees_with_one_name_for_two_things_overlap() {
 }
 
 #[test]
+fn however_a_root_is_typed_its_search_paths_stay_in_it() {
+    use gates::fixture::Elf;
+    const X86_64: u16 = 62;
+    let library = Elf {
+        stack: Some(6),
+        ..Elf::default()
+    };
+    let app = Elf {
+        needed: vec!["libx.so.1"],
+        runpath: Some("$ORIGIN/../own"),
+        ..library.clone()
+    };
+    let library = library.shared(X86_64);
+    let astray = Elf {
+        runpath: Some("$ORIGIN/../../own"),
+        ..app.clone()
+    };
+    let tree = Tree::new(&[
+        ("bin/app", app.shared(X86_64)),
+        ("own/libx.so.1", library.clone()),
+    ]);
+    tree.put("../from/libx.so.1", &library);
+    fs::create_dir(tree.file("beside")).unwrap();
+    let absolute = tree.root().display().to_string();
+    let look = |gate: &str, at: &str, root: &str| {
+        let mut command = command();
+        command.args([gate, "--target", "linux/amd64", "--root", root]);
+        let more: &[&str] = match gate {
+            "closure" => &["--from", "../from"],
+            _ => &["--least", "1"],
+        };
+        let command = command.args(more).current_dir(tree.file(at));
+        Ran::from(command.output().unwrap()).text()
+    };
+    let typed = [
+        ("tree", absolute.as_str()),
+        ("tree", "."),
+        ("tree", "./"),
+        ("tree", "../tree"),
+        ("beside", "../tree/"),
+        ("beside", "./..//tree"),
+        ("tree/bin", ".."),
+        ("tree/bin", "../"),
+    ];
+    for (at, root) in typed {
+        for gate in ["imports", "elf"] {
+            let text = look(gate, at, root);
+            assert!(text.starts_with("exit 0\n"), "{gate} {root}: {text}");
+        }
+    }
+    tree.put("bin/app", &astray.shared(X86_64));
+    for (at, root) in typed {
+        let text = look("imports", at, root);
+        assert!(text.contains("IMP003 "), "imports {root}: {text}");
+        let text = look("elf", at, root);
+        assert!(text.contains("leads out of the tree"), "elf {root}: {text}");
+    }
+    fs::remove_dir_all(tree.file("tree/own")).unwrap();
+    tree.put("bin/app", &app.shared(X86_64));
+    for (at, root) in typed.into_iter().take(6) {
+        let text = look("closure", at, root);
+        assert!(text.starts_with("exit 0\n"), "closure {root}: {text}");
+        fs::remove_file(tree.file("tree/own/libx.so.1")).unwrap();
+    }
+}
+
+#[test]
 fn a_right_tree_passes() {
     insta::assert_snapshot!(Tree::new(&product()).arch(&["--least", "4"]).text(), @r#"
 exit 0

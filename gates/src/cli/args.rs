@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::arch_table;
 use crate::exit::Failure;
 use crate::gate::Object;
+use crate::loader::joined;
 use crate::merged::Merged;
 use crate::name::Name;
 use crate::policy::Allow;
@@ -48,20 +49,21 @@ impl<T> Once<T> {
     }
 }
 
-/// `DIR[=label]`; the label defaults to the directory as it was typed.
+/// `DIR[=label]`; the label defaults to the directory as it was typed, but for its `.` and `//`,
+/// which search paths would not lead through.
 pub(super) fn root(args: &mut Parser) -> Result<Root, Failure> {
     let value = args.value().map_err(usage)?;
     let (dir, label) = match value.to_str().and_then(|text| text.rsplit_once('=')) {
         Some((dir, label)) => (PathBuf::from(dir), label.as_bytes().to_vec()),
         None => {
-            let bytes = value.as_encoded_bytes();
-            let label = bytes.strip_suffix(b"/").unwrap_or(bytes).to_vec();
+            let label = value.as_encoded_bytes().to_vec();
             (PathBuf::from(&value), label)
         }
     };
     if dir.as_os_str().is_empty() {
         return Err(Failure::Usage("--root names no directory".to_owned()));
     }
+    let label = joined(&label, b"");
     let label = label.strip_suffix(b"/").unwrap_or(&label).to_vec();
     Ok(Root {
         path: dir,

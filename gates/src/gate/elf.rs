@@ -13,13 +13,14 @@ use crate::format::dynamic::{self, Dynamic, Stack};
 use crate::format::is_device;
 use crate::format::magic::{self, Magic};
 use crate::glob::Glob;
+use crate::links::Links;
 use crate::loader::{self, joined};
 use crate::name::Name;
 use crate::report::{Finding, Inspected, Item};
 use crate::rule::{self, Rule};
 use crate::scan::{self, Entry, Part, Visit};
 use crate::seen::Seen;
-use crate::walk::Root;
+use crate::walk::{Link, Root};
 use versions::Version;
 
 const LOADER: Rule = Rule::new("ELF001", "a loader that targets do not have");
@@ -35,7 +36,7 @@ pub struct Elf;
 impl Check for Elf {
     const NAME: &'static str = "elf";
     const ABOUT: &'static str = "loader, C library and its version, stack and search paths of ELF";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const COUNTS: &'static [&'static str] = &["libraries", "programs"];
     const RULES: &'static [Rule] = &[LOADER, CEILING, MIXED, STACK, ASTRAY, UNUSED];
     type Ask = Ask;
@@ -44,13 +45,12 @@ impl Check for Elf {
     fn inspect(_row: &Row, roots: &[Root], ask: &Ask) -> Result<Seen, Failure> {
         let scanned = scan::tree(roots, &Files)?;
         let Part { mut seen, facts } = scanned.part;
-        let mut judge = Judge::new(ask, roots);
+        let mut judge = Judge::new(ask, roots, &scanned.links);
         for fact in &facts {
             judge.dirs.extend(parents(fact.name()));
         }
         for link in &scanned.links {
             judge.dirs.extend(parents(&link.name));
-            judge.dirs.insert(joined(link.name.bytes(), b""));
         }
         let files = || {
             facts.iter().filter_map(|fact| match fact {
@@ -287,7 +287,7 @@ fn parents(name: &Name) -> Vec<Vec<u8>> {
 
 struct Judge<'a> {
     ask: &'a Ask,
-    labels: Vec<Vec<u8>>,
+    links: Links,
     /// Every directory of the trees that has something in it.
     dirs: BTreeSet<Vec<u8>>,
     paths: Vec<(Glob, bool)>,
@@ -295,10 +295,11 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(ask: &'a Ask, roots: &[Root]) -> Self {
+    fn new(ask: &'a Ask, roots: &[Root], links: &[Link]) -> Self {
+        let labels = roots.iter().map(|r| joined(r.label.bytes(), b"")).collect();
         Self {
             ask,
-            labels: roots.iter().map(|r| joined(r.label.bytes(), b"")).collect(),
+            links: Links::new(links, labels),
             dirs: BTreeSet::new(),
             paths: ask
                 .paths
@@ -380,7 +381,8 @@ impl<'a> Judge<'a> {
     fn astray(&mut self, name: &Name, path: &[u8]) -> Option<&'static str> {
         let from = loader::dir(name.bytes());
         if let Some(rest) = loader::origin(path) {
-            let inside = self.inside(&joined(from, rest));
+            let real = self.links.real(&joined(from, rest));
+            let inside = real.iter().any(|dir| self.inside(dir));
             return (!inside).then_some("it leads out of the tree");
         }
         if !path.starts_with(b"/") {
@@ -395,26 +397,20 @@ impl<'a> Judge<'a> {
                 return None;
             }
         }
-        let in_tree = |label: &Vec<u8>| {
-            let dir = joined(label, path);
-            self.inside(&dir) && (self.dirs.contains(&dir) || dir == *label)
-        };
-        let found = self.labels.iter().any(in_tree);
+        let there = |dir: &Vec<u8>| self.dirs.contains(dir) || self.links.labels().contains(dir);
+        let places = self.links.places(from, path);
+        let mut real = places.iter().flat_map(|dir| self.links.real(dir));
+        let found = real.any(|dir| self.inside(&dir) && there(&dir));
         (!found).then_some("it is no directory of the tree, and `paths` does not name it")
     }
 
     /// Whether a resolved path lies in some root, or in its zip.
     fn inside(&self, path: &[u8]) -> bool {
-        let below = |path: &[u8], label: &[u8]| match label {
-            [] => true,
-            label => path
-                .strip_prefix(label)
-                .is_some_and(|rest| rest.is_empty() || rest[0] == b'/'),
-        };
         let out = |path: &[u8]| path.split(|b| *b == b'/').next() == Some(b"..");
+        let below = |label: &Vec<u8>| loader::below(path, label).is_some_and(|rest| !out(rest));
         match path.iter().rposition(|b| *b == b'!') {
             Some(at) => !out(&path[at + 1..]),
-            None => !out(path) && self.labels.iter().any(|label| below(path, label)),
+            None => self.links.labels().iter().any(below),
         }
     }
 

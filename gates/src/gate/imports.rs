@@ -96,7 +96,7 @@ impl Keys for Ask {
 impl Check for Imports {
     const NAME: &'static str = "imports";
     const ABOUT: &'static str = "everything that is imported is there, for the machine, by name";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     const COUNTS: &'static [&'static str] = &["delayed", "edges", "elf", "pe", "symbols"];
     const RULES: &'static [Rule] = &[
         MISSING, FOREIGN, ASIDE, LACKS, API_SET, CRT, FORBIDDEN, AT_LOAD, FORWARD, UNUSED,

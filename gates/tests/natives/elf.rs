@@ -175,6 +175,33 @@ fn search_paths_lead_into_the_tree_or_are_named() {
     one(&look(&files, both), "ELF006 /opt/gone: ");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_search_path_goes_where_the_links_of_the_tree_lead() {
+    let at = |path| Elf {
+        runpath: Some(path),
+        ..library()
+    };
+    let tree = Tree::new(&[
+        ("lib/a.so", at("/opt/current/lib").shared(X86_64)),
+        ("lib/b.so", at("$ORIGIN/way").shared(X86_64)),
+        ("opt/1.2/lib/x", vec![]),
+    ]);
+    let name = |name: &str| tree.0.path().join(name);
+    let link = |target: &str, at: &str| std::os::unix::fs::symlink(target, name(at)).unwrap();
+    let look = || findings(&tree.inspect("elf", TARGET, json!({})));
+    one(&look(), "ELF005 lib/a.so: RUNPATH `/opt/current/lib`");
+    link("1.2", "opt/current");
+    link("../opt", "lib/way");
+    assert_eq!(look(), [""; 0]);
+    std::fs::remove_file(name("lib/way")).unwrap();
+    link("../../elsewhere", "lib/way");
+    one(&look(), "ELF005 lib/b.so: RUNPATH `$ORIGIN/way`: it leads");
+    std::fs::remove_file(name("opt/current")).unwrap();
+    link("1.3", "opt/current");
+    assert_eq!(look().len(), 2);
+}
+
 #[test]
 fn a_search_path_in_a_wheel_ends_at_the_wheel() {
     let wheel = |path: &'static str| {

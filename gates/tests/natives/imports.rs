@@ -353,3 +353,30 @@ fn a_link_in_the_tree_leads_to_its_library() {
     std::os::unix::fs::symlink("loop", at("loop")).unwrap();
     assert!(findings(&tree.inspect("imports", LINUX, json!({}))).is_empty());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_search_path_leads_through_links_to_directories() {
+    let needing = |runpath| Elf {
+        needed: vec!["libx.so.1"],
+        runpath,
+        ..Elf::default()
+    };
+    let tree = Tree::new(&[
+        ("bin/a", needing(Some("/opt/app/current/lib")).shared(62)),
+        ("bin/b", needing(Some("$ORIGIN/../lib64/own")).shared(62)),
+        ("bin/c", needing(None).shared(62)),
+        ("opt/app/1.2/lib/libx.so.1", Elf::default().shared(62)),
+    ]);
+    let at = |name: &str| tree.0.path().join(name);
+    let look = || findings(&tree.inspect("imports", LINUX, json!({})));
+    assert_eq!(look().len(), 3);
+    let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, at(name)).unwrap();
+    link("1.2", "opt/app/current");
+    one(&look()[1..], "IMP003 bin/c(libx.so.1)");
+    link("opt/app/current", "lib64");
+    std::fs::create_dir(at("usr")).unwrap();
+    link("../opt/app/current/lib", "usr/lib");
+    link("lib", "opt/app/1.2/own");
+    assert_eq!(look(), [""; 0]);
+}
