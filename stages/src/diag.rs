@@ -540,9 +540,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, k)| k)
 }
 
-/// Help for an unknown name: the nearest known one and the list of all.
+/// Help for an unknown name: the nearest known one, and the list of all where that is no wall of text.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     const LISTED: usize = 60;
+    const BESIDE_THE_NEAREST: usize = 40;
     let all: Vec<&str> = known.clone().into_iter().collect();
     if all.is_empty() {
         return "none is declared".into();
@@ -558,6 +559,9 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone)
         list.push_str(&format!(" and {more} more"));
     }
     match nearest(name, known) {
+        Some(near) if all.len() > BESIDE_THE_NEAREST => {
+            format!("did you mean `{near}`? {} names are known", all.len())
+        }
         Some(near) => format!("did you mean `{near}`? known: {list}"),
         None => format!("known: {list}"),
     }
@@ -582,6 +586,23 @@ mod tests {
         assert_eq!(nearest("APP_RFE", known), Some("APP_REF"));
         assert_eq!(nearest("greting", known), Some("GREETING"));
         assert_eq!(nearest("Z", known), None);
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_known_ones_unless_they_hide_the_nearest() {
+        assert_eq!(suggest("X", []), "none is declared");
+        assert_eq!(
+            suggest("AB", ["AC", "Q"]),
+            "did you mean `AC`? known: AC, Q"
+        );
+        assert_eq!(suggest("Z", ["NAME", "OTHER"]), "known: NAME, OTHER");
+        let many: Vec<String> = (10..74).map(|n| format!("PIN_{n}")).collect();
+        let many = || many.iter().map(String::as_str);
+        assert_eq!(
+            suggest("PIN_1", many().collect::<Vec<_>>()),
+            "did you mean `PIN_10`? 64 names are known"
+        );
+        assert!(suggest("nothing like it", many().collect::<Vec<_>>()).ends_with("and 4 more"));
     }
 
     #[test]

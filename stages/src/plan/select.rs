@@ -318,9 +318,10 @@ fn target<'g>(
             match lane.outputs.get(part).map(What::Output).or_else(stage) {
                 Some(what) => what,
                 None => {
-                    let known = outputs
-                        .into_iter()
-                        .chain(graph.stages.keys().map(String::as_str));
+                    // An output often has the name of the stage that it comes from.
+                    let stages = graph.stages.keys().map(String::as_str);
+                    let stages = stages.filter(|name| !lane.outputs.contains_key(*name));
+                    let known = outputs.into_iter().chain(stages);
                     report.push(
                         Diagnostic::new(
                             rule::REQUEST,
