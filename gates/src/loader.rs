@@ -5,6 +5,8 @@
 //! importer's own directory, Linux in its RPATH or RUNPATH and the system's directories; both look
 //! in what the policy's `search` adds.
 
+mod rpath;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -212,6 +214,7 @@ pub struct Loader<'l> {
     system: Vec<Vec<u8>>,
     /// The same, where their links lead to.
     system_real: Vec<Vec<u8>>,
+    inherited: rpath::Inherited<'l>,
 }
 
 /// A name in the tree under which a library is found: its own or a link's.
@@ -254,6 +257,7 @@ impl<'l> Loader<'l> {
             system_real: system.iter().flat_map(|dir| links.real(dir)).collect(),
             system,
             links,
+            inherited: rpath::Inherited::new(),
         };
         let mut by_name = BTreeMap::new();
         for (index, library) in libraries.iter().enumerate() {
@@ -269,6 +273,7 @@ impl<'l> Loader<'l> {
                 loader.place(link.name.bytes(), *index);
             }
         }
+        loader.inherit();
         loader
     }
 
@@ -302,6 +307,9 @@ impl<'l> Loader<'l> {
             Kind::Pe { .. } => vec![self.folded(importer.dir())],
             Kind::Elf(dynamic) => {
                 let mut dirs = self.real(&self.own_dirs(importer, dynamic));
+                let inherited = self.inherited.get(importer.name.bytes());
+                let inherited = inherited.filter(|_| dynamic.runpath.is_empty());
+                dirs.extend(inherited.into_iter().flatten().cloned());
                 dirs.extend_from_slice(&self.system_real);
                 dirs
             }

@@ -156,7 +156,12 @@ impl Libc {
                 name => Self::of_loader(name),
             });
         }
-        if file.needs.iter().any(|(_, v)| v.starts_with(b"GLIBC_")) {
+        // libgcc has versions of that name, too, wherever it was built (GCC,
+        // `libgcc/config/libgcc-glibc.ver`).
+        let of_glibc = |(library, version): &(dynamic::Text, dynamic::Text)| {
+            version.starts_with(b"GLIBC_") && !loader::base(library).starts_with(b"libgcc_s")
+        };
+        if file.needs.iter().any(of_glibc) {
             found.insert(Self::Glibc);
         }
         found

@@ -258,6 +258,16 @@ fn of_two_c_libraries_the_one_that_few_have_is_found() {
     };
     let found = look(&[("x.so", both.shared(X86_64))], json!({}));
     one(&found, "ELF003 x.so: found glibc and musl");
+    // libgcc's own versions, which it has on musl, too.
+    let musl = |library| Elf {
+        needed: vec![library, "libc.musl-x86_64.so.1"],
+        needs: vec![(library, vec!["GCC_3.0", "GLIBC_2.0"])],
+        ..self::library()
+    };
+    for (needed, findings) in [("libgcc_s-2d945d6c.so.1", 0), ("libx.so.1", 1)] {
+        let found = look(&[("x.so", musl(needed).shared(X86_64))], json!({}));
+        assert_eq!(found.len(), findings, "{needed}: {found:#?}");
+    }
     // musl's other name, which Android's C library has too.
     for (needs, libc) in [
         (vec![], "musl"),

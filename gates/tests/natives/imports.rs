@@ -313,6 +313,62 @@ fn linux_looks_in_the_runpath_and_not_beside_the_library() {
 }
 
 #[test]
+fn an_rpath_holds_for_what_is_loaded_on_its_account_and_a_runpath_does_not() {
+    const LIBS: Option<&str> = Some("$ORIGIN/../libs");
+    let needing = |needed: &'static str| Elf {
+        needed: vec![needed],
+        ..Elf::default()
+    };
+    let old = |needed| Elf {
+        rpath: LIBS,
+        ..needing(needed)
+    };
+    let new = |needed| Elf {
+        runpath: LIBS,
+        ..needing(needed)
+    };
+    let look = |app: Elf, a: Elf, more: &[(&str, Elf)]| {
+        let (b, c) = (needing("libc-own.so"), needing("liba.so"));
+        let mut files = vec![
+            ("bin/app", app.shared(62)),
+            ("libs/liba.so", a.shared(62)),
+            ("libs/libb.so", b.shared(62)),
+            ("libs/libc-own.so", c.shared(62)),
+        ];
+        files.extend(more.iter().map(|(name, elf)| (*name, elf.shared(62))));
+        linux(&files)
+    };
+    let a = || needing("libb.so");
+    assert_eq!(look(old("liba.so"), a(), &[]), [""; 0]);
+    assert_eq!(look(new("liba.so"), a(), &[]).len(), 3);
+    // One with a RUNPATH of its own looks there alone, and hands on what it was handed.
+    let own = Elf {
+        runpath: Some("$ORIGIN/none"),
+        ..a()
+    };
+    let found = look(old("liba.so"), own, &[]);
+    assert!(
+        found[0].starts_with("IMP003 libs/liba.so(libb.so): "),
+        "{found:?}"
+    );
+    let own = Elf {
+        runpath: Some("$ORIGIN"),
+        ..a()
+    };
+    assert_eq!(look(old("liba.so"), own, &[]), [""; 0]);
+    // Another program that loads it hands on nothing.
+    let found = look(old("liba.so"), a(), &[("bin/other", new("liba.so"))]);
+    assert!(
+        found[0].starts_with("IMP003 libs/liba.so(libb.so): "),
+        "{found:?}"
+    );
+    assert_eq!(
+        look(old("liba.so"), a(), &[("bin/other", old("liba.so"))]),
+        [""; 0]
+    );
+}
+
+#[test]
 fn a_version_that_the_library_does_not_define_is_found() {
     let needing = Elf {
         needed: vec!["libx.so.1"],
