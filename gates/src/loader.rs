@@ -301,8 +301,13 @@ impl<'l> Loader<'l> {
             return found;
         };
         let dirs: Vec<Vec<u8>> = match &importer.kind {
-            _ if wanted.len() < name.len() => {
-                self.real(&self.links.places(importer.dir(), dir(name)))
+            kind if wanted.len() < name.len() => {
+                let paths = match kind {
+                    Kind::Pe { .. } => self.links.places(importer.dir(), name),
+                    Kind::Elf(_) => self.path(importer, name),
+                };
+                let dirs: Vec<Vec<u8>> = paths.iter().map(|path| dir(path).to_vec()).collect();
+                self.real(&dirs)
             }
             Kind::Pe { .. } => vec![self.folded(importer.dir())],
             Kind::Elf(dynamic) => {
@@ -358,11 +363,18 @@ impl<'l> Loader<'l> {
             true => &dynamic.rpath,
             false => &dynamic.runpath,
         };
-        let dirs = paths.iter().flat_map(|path| match origin(path) {
-            Some(rest) => vec![joined(importer.dir(), rest)],
-            None => self.links.places(importer.dir(), path),
-        });
+        let dirs = paths.iter().flat_map(|path| self.path(importer, path));
         dirs.collect()
+    }
+
+    /// Where a path leads that an ELF file names; a relative one is of the working directory,
+    /// which nobody knows.
+    fn path(&self, importer: &Library, path: &[u8]) -> Vec<Vec<u8>> {
+        match origin(path) {
+            Some(rest) => vec![joined(importer.dir(), rest)],
+            None if path.starts_with(b"/") => self.links.places(&[], path),
+            None => Vec::new(),
+        }
     }
 }
 

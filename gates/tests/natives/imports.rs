@@ -313,6 +313,40 @@ fn linux_looks_in_the_runpath_and_not_beside_the_library() {
 }
 
 #[test]
+fn a_library_that_is_named_by_its_path_is_nowhere_else() {
+    let look = |needed| {
+        let app = Elf {
+            needed: vec![needed],
+            runpath: Some("$ORIGIN"),
+            ..Elf::default()
+        };
+        linux(&[
+            ("own/bin/app", app.shared(62)),
+            ("own/bin/libx.so.1", Elf::default().shared(62)),
+            ("own/lib/libx.so.2", Elf::default().shared(62)),
+            ("libx.so.3", Elf::default().shared(62)),
+        ])
+    };
+    for there in [
+        "$ORIGIN/../lib/libx.so.2",
+        "${ORIGIN}/libx.so.1",
+        "/own/lib/libx.so.2",
+        "/libx.so.3",
+    ] {
+        assert_eq!(look(there), [""; 0], "{there}");
+    }
+    for aside in [
+        "$ORIGIN/../libx.so.2",
+        "/own/libx.so.1",
+        "/libx.so.1",
+        "./libx.so.1",
+        "lib/libx.so.2",
+    ] {
+        one(&look(aside), "IMP003 own/bin/app(");
+    }
+}
+
+#[test]
 fn an_rpath_holds_for_what_is_loaded_on_its_account_and_a_runpath_does_not() {
     const LIBS: Option<&str> = Some("$ORIGIN/../libs");
     let needing = |needed: &'static str| Elf {
